@@ -1,4 +1,6 @@
-"""Files, links and copies that a line makes, for when it reads or runs them later."""
+"""Reading shell lines: the one entry point for what a line would run, for rules, trust and the guard. The tree of the
+grammar is walked as a shell would walk it, with what is known about variables, folders, functions and pipes. Nothing is
+started, and no file is looked at."""
 
 from __future__ import annotations
 
@@ -35,11 +37,99 @@ if TYPE_CHECKING:
 PROGRAM_FOLDER = later(r"/(usr/)?(local/)?s?bin/")
 SUBSCRIPT = later(r"\w\[")
 
+PROMPTS = frozenset({"PS0", "PS1", "PS2", "PS4", "RPROMPT", "RPS1", "BASH_ENV", "ENV"})
+"""Variables whose value a shell expands when it uses it."""
 
-class MadeFiles:
-    """The part of the interpreter that remembers what the line has made."""
+STARTING_SCRIPTS = ("BASH_ENV", "ENV")
+"""Variables that name a script which a shell runs first."""
+NAMED_BY_VARIABLE = "code from the file that"
+"""How the note about such a script begins, if the line itself does not make it."""
 
-    scope: Scope
+STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+"""Arguments that make an interpreter read its program from stdin."""
+
+MAX_STEPS = 20_000
+
+MAX_FILE_STEPS = 1_500
+"""The same for the files that a line runs, all together. What is more is not read."""
+
+MAX_PROGRAMS, MAX_PIPE = 5_000, 500
+
+MAX_SIZE, MAX_TIMES = 200_000, 8
+"""How many characters of lines in lines are read: at least the first number, and the second number of times those of
+the line itself."""
+
+MAX_DEPTH = 12
+"""How deeply nested lines are read."""
+
+TOO_DEEP = "the line is nested too deeply"
+
+MAX_LINE = 1_000_000
+"""Longer lines are not read."""
+
+MAX_LOOSE = 100_000
+"""How many characters of a line that the grammar does not understand are read without it."""
+
+MISREAD = later(r"\(\(|\bfor\s[^;\n]*[;\n]\s*\{")
+"""Forms in which the parts between operators are not the commands: without a tree, such a line is not read."""
+
+HANDLERS = ("command_not_found_handle", "command_not_found_handler")
+"""Functions that a shell calls by itself."""
+
+BLOCKS = frozenset({"program", "compound_statement", "do_group", "else_clause", "elif_clause", "ERROR"})
+
+REDIRECTS = ("file_redirect", "herestring_redirect", "heredoc_redirect")
+
+STATEMENTS = ("pipeline", "command", "list", "redirected_statement", "subshell", "compound_statement")
+
+WATCHED = frozenset({
+    *SUBSTITUTIONS, *STATEMENTS, "negated_command", "if_statement", "while_statement", "case_statement", "case_item",
+    "for_statement", "c_style_for_statement", "declaration_command", "unset_command",
+})  # fmt: skip
+"""Nodes that run something. Each one of a tree is run, whatever stands around it."""
+
+OPENERS = later(rb"(?<!\\)((?:\\\\)*)(\$\(|`|[<>]\()")
+"""Where a substitution starts in the text."""
+
+HERE_PARTS = ("heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor")
+
+
+class LineReader:
+    """Reads one line: what it runs, and what it changes in the shell that runs it."""
+
+    def __init__(self, home: str) -> None:
+        self.programs: list[Program] = []
+        self.unknown: list[str] = []
+        self.unread: list[str] = []
+        self.assigned: dict[tuple[str, str], None] = {}
+        self.visited: dict[int, Node] = {}
+        """The nodes that were run, by id. Kept, since an id is only unique while its tree lives."""
+        self.steps, self.max_steps = 0, MAX_STEPS
+        self.size, self.max_size = 0, MAX_SIZE
+        self.is_file = False
+        self.sources: Sources = _no_sources
+        self.path = ""
+        """The file that is being read into the shell; "" for the line itself."""
+        self.of_files: list[tuple[str, Program]] = []
+        self.homes: dict[int, str] = {}
+        """The files of functions, by the id of their nodes."""
+        self.home, self.depth = home, 0
+        self.via: tuple[str, ...] = ()
+        self.remote = False
+        self.traps: list[Word] = []
+        self.unknowns = expand.Unknowns()
+        self.values = expand.Values(self.unknowns, home)
+        self.values.lookup = self._lookup
+        self.values.output = self._substituted
+        self.values.assign = self._assign
+        self.values.prompt = self.prompt
+        self.locals: dict[str, tuple[str, ...] | None] = {}
+        """What the variables were that a function, while it is called, has as its own."""
+        self.names: dict[str, str] = {}
+        """Names that stand for other variables: `declare -n NAME=VARIABLE`."""
+        self.scope = Scope(None, {})
+
+    # Files, links and copies that the line makes, for when it reads or runs them later.
 
     def _absolute(self, path: str) -> str:
         return os.path.normpath(os.path.join(self.scope.cwd or "/", path))
@@ -85,87 +175,7 @@ class MadeFiles:
                 return Word(made := target.rstrip("/") + path[len(link) :] + slash, made, word.globs)
         return word
 
-
-def _no_sources(_program: Program) -> tuple[()]:
-    return ()
-
-
-def _fetched(program: Program, row: ProgramRow) -> list[str]:
-    """The files that a program downloads to: those that it is told, or with the names of the addresses."""
-    texts, options = [word.text for word in program.words], row.fetch_to.split()
-    named = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in options or _bundles(text, options[0])]
-    if named or not (row.special == "wget" or any(_bundles(text, "-O") or text == "--remote-name" for text in texts)):
-        return named
-    urls = [text for text in texts if "/" in text and not text.startswith("-")]
-    return [url.rstrip("/").rpartition("/")[2].partition("?")[0] for url in urls]
-
-
-def _bundles(text: str, option: str) -> bool:
-    """Whether short options in one word end in this one: `-fsSLo`."""
-    return text.startswith("-") and not text.startswith("--") and text.endswith(option[1:]) and len(option) == 2
-
-
-# Simple commands: what one is, what it changes in the scope, and what else it runs.
-
-
-PROMPTS = frozenset({"PS0", "PS1", "PS2", "PS4", "RPROMPT", "RPS1", "BASH_ENV", "ENV"})
-"""Variables whose value a shell expands when it uses it."""
-
-STARTING_SCRIPTS = ("BASH_ENV", "ENV")
-"""Variables that name a script which a shell runs first."""
-NAMED_BY_VARIABLE = "code from the file that"
-"""How the note about such a script begins, if the line itself does not make it."""
-
-STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
-
-"""Arguments that make an interpreter read its program from stdin."""
-
-MAX_STEPS = 20_000
-
-MAX_FILE_STEPS = 1_500
-"""The same for the files that a line runs, all together. What is more is not read."""
-
-MAX_PROGRAMS, MAX_PIPE = 5_000, 500
-
-MAX_SIZE, MAX_TIMES = 200_000, 8
-"""How many characters of lines in lines are read: at least the first number, and the second number of times those of
-the line itself."""
-
-
-class Commands(MadeFiles):
-    """The part of the interpreter for simple commands."""
-
-    def __init__(self, home: str) -> None:
-        self.programs: list[Program] = []
-        self.unknown: list[str] = []
-        self.unread: list[str] = []
-        self.assigned: dict[tuple[str, str], None] = {}
-        self.visited: dict[int, Node] = {}
-        """The nodes that were run, by id. Kept, since an id is only unique while its tree lives."""
-        self.steps, self.max_steps = 0, MAX_STEPS
-        self.size, self.max_size = 0, MAX_SIZE
-        self.is_file = False
-        self.sources: Sources = _no_sources
-        self.path = ""
-        """The file that is being read into the shell; "" for the line itself."""
-        self.of_files: list[tuple[str, Program]] = []
-        self.homes: dict[int, str] = {}
-        """The files of functions, by the id of their nodes."""
-        self.home, self.depth = home, 0
-        self.via: tuple[str, ...] = ()
-        self.remote = False
-        self.traps: list[Word] = []
-        self.unknowns = expand.Unknowns()
-        self.values = expand.Values(self.unknowns, home)
-        self.values.lookup = self._lookup
-        self.values.output = self._substituted
-        self.values.assign = self._assign
-        self.values.prompt = self.prompt
-        self.locals: dict[str, tuple[str, ...] | None] = {}
-        """What the variables were that a function, while it is called, has as its own."""
-        self.names: dict[str, str] = {}
-        """Names that stand for other variables: `declare -n NAME=VARIABLE`."""
-        self.scope = Scope(None, {})
+    # Simple commands: what one is, what it changes in the scope, and what else it runs.
 
     def command(
         self,
@@ -548,11 +558,6 @@ class Commands(MadeFiles):
         finally:
             self.scope = before
 
-    @staticmethod
-    def _all_of(first: Stream, second: Stream) -> Stream:
-        text = None if first.text is None or second.text is None else first.text + second.text
-        return Stream(text, together(first.origins, second.origins))
-
     def _moved(self, folder: Word) -> str | None:
         if folder.text == "-":
             return None
@@ -588,305 +593,8 @@ class Commands(MadeFiles):
         self.scope.variables[name] = tuple(plain(value) for value in values)[: expand.MAX_WORDS]
         self.hold(self.scope.variables[name])
 
-    def _substituted(self, node: Node) -> tuple[str | None, tuple[Program, ...]]:
-        """The output of a substitution."""
-        raise NotImplementedError
-
-    def line(self, text: str, scope: Scope, stdin: Stream = NOTHING) -> Stream:
-        """Walks through one line."""
-        raise NotImplementedError
-
-    def run(self, node: Node, stdin: Stream) -> Stream:
-        """Walks through one part of the tree."""
-        raise NotImplementedError
-
-    def called(self, node: Node, stdin: Stream) -> Stream:
-        """Walks through the body of a function."""
-        raise NotImplementedError
-
-
-def is_evaluated(text: str) -> bool:
-    """Whether a subscript in a value has a substitution."""
-    found = SUBSCRIPT.search(text)
-    return found is not None and found.end() <= max(text.rfind("$("), text.rfind("`")) < text.rfind("]")
-
-
-def expanded(text: str) -> str:
-    """A line that does nothing but expand a text."""
-    return f": <<__END_OF_TEXT__\n{text}\n__END_OF_TEXT__\n"
-
-
-def plain(marked: str) -> str:
-    """A word without the marks of what was quoted."""
-    return marked.translate(expand.PLAIN)
-
-
-def _name_of(program: Word) -> str:
-    """A program's base name; "" if only running the line would show it. A disk that does not tell cases apart runs `rm`
-    as `RM`."""
-    name = program.text.rpartition("/")[2] if program.known else ""
-    low = name.lower()
-    return low if low in PROGRAMS and name not in PROGRAMS else name
-
-
-def _quoted(node: Node) -> Iterator[Node]:
-    """The quoted texts in a node."""
-    for child in node.named_children:
-        if child.type in ("raw_string", "ansi_c_string", "string"):
-            yield child
-        else:
-            yield from _quoted(child)
-
-
-def _readable(word: Word) -> bool:
-    """Whether enough of a line is known to read it: more than one expansion."""
-    return bool(word.text.replace(UNKNOWN, "").strip())
-
-
-def _is_handed(name: str, word: Word) -> bool:
-    """Whether a word passes other programs' output to a program to read or to run, not only as a name."""
-    row = row_of(name)
-    if word.source.startswith(("<(", ">(")) or row.state == "eval":
-        return True
-    return bool(row.language) and (row.language != "sh" or row.runs == "shell")
-
-
-def _code_and_script(rest: Sequence[Word], row: ProgramRow) -> tuple[list[str], Word | None]:
-    """The code on the command line of an interpreter, or its script."""
-    texts: list[str] = []
-    for place, word in enumerate(rest):
-        text = word.text
-        if text in STDIN:
-            break
-        at = _code_letter(text, row)
-        if at == len(text) or text in ("--eval", "--print", "eval"):
-            texts += [each.source for each in rest[place + 1 : place + 2]]
-        elif at:
-            texts.append(word.source[at:])
-        elif not text.startswith("-") and not texts:
-            return [], word
-    return texts, None
-
-
-def _code_letter(text: str, row: ProgramRow) -> int:
-    """Where code begins in a word of short options, `-we'CODE'`: its end if the next word is the code, 0 if it has
-    none."""
-    if not row.code_by or text[:1] != "-" or text[:2] == "--":
-        return 0
-    letters, _, _ = row.values.partition(" ")
-    for at, letter in enumerate(text[1:], 1):
-        if letter in row.code_by:
-            return len(text) if set(text[at:]) <= set(row.code_by) else at + 1
-        if letter in letters or (letter == "i" and row.special == "in_place"):
-            break
-    return 0
-
-
-def _reads_code(rest: Sequence[Word]) -> bool:
-    """Whether an interpreter takes its program from its input or from a substitution."""
-    named = [word for word in rest if not word.text.startswith("-")]
-    return not named or any(word.origins for word in rest) or rest[0].text in ("-s", "-")
-
-
-# What the commands of a shell change in it.
-
-
-def _cd(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    named = [word for word in words[1:] if not word.text.startswith("-") or word.text == "-"]
-    homes = [shell.unknowns.word(each) for each in shell._lookup("HOME") or (shell.home,)]
-    shell.scope.cwd = shell._moved(named[0] if named else homes[-1])
-
-
-def _popd(shell: Commands, _words: Sequence[Word], _stdin: Stream) -> None:
-    shell.scope.cwd = None
-
-
-def _eval(shell: Commands, words: Sequence[Word], stdin: Stream) -> None:
-    joined = Word(" ".join(word.text for word in words[1:]), " ".join(word.source for word in words[1:]))
-    if not joined.known:
-        shell.unknown.append(f"code from eval of {joined.source[:80]}")
-    if _readable(joined):
-        shell._via("eval", lambda: shell._text(joined, stdin))
-
-
-def _trap(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    given = words[2:] if words[1:] and words[1].text == "--" else words[1:]
-    if len(given) > 1 and given[0].text not in ("-", "-p", "-l"):
-        shell.traps.append(given[0])
-        if not {"EXIT", "0"}.issuperset([word.text for word in given[1:]]):  # it may run earlier, too
-            shell._via("trap", lambda: shell._text(given[0], NOTHING))
-
-
-def _read(shell: Commands, words: Sequence[Word], stdin: Stream) -> None:
-    shell.evaluate(words[1:])
-    given = [*dict.fromkeys(((stdin.text or "").strip("\n"), *(stdin.text or "").split()))] if stdin.text else []
-    named = producers_words(stdin.origins) if stdin.origins else []
-    if named and all(each.known for each in named):
-        given = given or [each.text for each in named]
-    for word in words[1:]:
-        if word.text.isidentifier():
-            shell._assign(word.text, given or [shell.unknowns.sign(f"${word.text}", stdin.origins)])
-
-
-def _link(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    """Remembers a link, or a copy: of a program by its name, of any other file as what `cat` would print."""
-    named = [word for word in words[1:] if not word.text.startswith("-")]
-    if len(named) != 2 or not named[1].known:
-        return
-    shell.scope.files.setdefault(shell._absolute(named[1].text), shell._printed(named[0]))
-    if not named[0].text.startswith("/"):
-        return
-    if row_of(_name_of(words[0])).links or PROGRAM_FOLDER.match(named[0].text):
-        shell.scope.links[shell._absolute(named[1].text)] = named[0].text
-
-
-def _hash(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    if len(words) > 3 and words[1].text == "-p":
-        shell.scope.functions[words[3].text] = words[2].text
-
-
-def _alias(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    for word in words[1:]:
-        key, sign, value = word.text.partition("=")
-        if sign:
-            shell.scope.functions[key] = value
-
-
-def _printf(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    if len(words) > 3 and words[1].text == "-v":
-        shell.evaluate(words[2:3])
-        name, given = words[2].text, words[3:]
-        program = Program("printf", tuple(word.text for word in given), tuple(given))
-        out = output_of(program, shell.scope.cwd, shell._file)
-        origins = tuple(origin for word in given for origin in word.origins)
-        shell._assign(name, [out if out is not None else shell.unknowns.sign(f"${name}", origins)])
-
-
-def _set_options(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    texts = [word.text for word in words]
-    if "--" in texts:
-        shell._number([shell._marked(word) for word in words[texts.index("--") + 1 :]])
-
-
-def _shift(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    if "@" in shell.scope.variables:
-        by = int(words[1].text) if words[1:] and words[1].text.isdigit() else 1
-        shell._number(shell.scope.variables["@"][by:])
-
-
-def _mapfile(shell: Commands, words: Sequence[Word], stdin: Stream) -> None:
-    """Lines into an array; `-C LINE` is run for some of them."""
-    options = sort_options(words[1:], row_of("mapfile").values)
-    _run_values(shell, "mapfile", options.values("-C"))
-    shell.evaluate(options.rest)
-    given = stdin.text.splitlines() if stdin.text is not None else []
-    for word in options.rest[-1:]:
-        shell._assign(word.text, given or [shell.unknowns.sign(f"${word.text}", stdin.origins)])
-
-
-def _run_values(shell: Commands, label: str, lines: Sequence[Word]) -> None:
-    for line in lines:
-        shell._via(label, lambda line=line: shell._text(line, NOTHING))  # type: ignore[misc]
-
-
-def _complete(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    """`-C LINE` and the words of `-W` are run when somebody completes a word, at the latest."""
-    options = sort_options(words[1:], row_of("complete").values)
-    _run_values(shell, "complete", options.values("-C"))
-    for word in options.values("-W"):
-        shell.prompt(word.text)
-
-
-def _enable(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    for word in sort_options(words[1:], row_of("enable").values).values("-f"):
-        shell.unknown.append(f"code from {word.source}")
-
-
-def _bind(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    """`-x 'KEYS: LINE'` runs a line; what other keys type is not known."""
-    options = sort_options(words[1:], row_of("bind").values)
-    given = options.values("-x")
-    _run_values(shell, "bind", [Word(each.text.partition(":")[2], each.source.partition(":")[2]) for each in given])
-    if options.rest or options.has("-f"):
-        shell.unknown.append(f"code from keys, `{' '.join(word.source for word in words)[:60]}`")
-
-
-def _fc(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    """It runs commands of the history, after an editor has seen them."""
-    options = sort_options(words[1:], row_of("fc").values)
-    _run_values(shell, "fc", options.values("-e"))
-    if not options.has("-l"):
-        shell.unknown.append("code from the history")
-
-
-def _evaluate(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    shell.evaluate(words[1:])
-
-
-def _declare(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    for word in words[1:]:
-        key, sign, value = word.text.partition("=")
-        if sign:
-            shell._declare(key, [value])
-
-
-STATES: dict[State, Callable[[Commands, Sequence[Word], Stream], None]] = {
-    "cd": _cd, "popd": _popd, "eval": _eval, "trap": _trap, "read": _read, "link": _link, "hash": _hash,
-    "alias": _alias, "printf": _printf, "set": _set_options, "shift": _shift, "declare": _declare,
-    "mapfile": _mapfile, "complete": _complete, "enable": _enable, "bind": _bind, "fc": _fc, "evaluate": _evaluate,
-}  # fmt: skip
-
-
-# The walk over a line's tree: statements in order, with the scope that a shell would have. Branches are all taken,
-# loops once with every value, functions where they are called.
-
-
-MAX_DEPTH = 12
-
-"""How deeply nested lines are read."""
-
-TOO_DEEP = "the line is nested too deeply"
-
-MAX_LOOSE = 100_000
-
-"""How many characters of a line that the grammar does not understand are read without it."""
-
-MISREAD = later(r"\(\(|\bfor\s[^;\n]*[;\n]\s*\{")
-
-"""Forms in which the parts between operators are not the commands: without a tree, such a line is not read."""
-
-HANDLERS = ("command_not_found_handle", "command_not_found_handler")
-
-"""Functions that a shell calls by itself."""
-
-BLOCKS = frozenset({"program", "compound_statement", "do_group", "else_clause", "elif_clause", "ERROR"})
-
-REDIRECTS = ("file_redirect", "herestring_redirect", "heredoc_redirect")
-
-STATEMENTS = ("pipeline", "command", "list", "redirected_statement", "subshell", "compound_statement")
-
-WATCHED = frozenset({
-    *SUBSTITUTIONS, *STATEMENTS, "negated_command", "if_statement", "while_statement", "case_statement", "case_item",
-    "for_statement", "c_style_for_statement", "declaration_command", "unset_command",
-})  # fmt: skip
-
-"""Nodes that run something. Each one of a tree is run, whatever stands around it."""
-
-OPENERS = later(rb"(?<!\\)((?:\\\\)*)(\$\(|`|[<>]\()")
-
-"""Where a substitution starts in the text."""
-
-HERE_PARTS = ("heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor")
-
-
-def _tree_of(text: str) -> Node:
-    from anyhook.programs.respelled import understood  # most lines are plain, and need no tree
-
-    return understood(text)
-
-
-class LineReader(Commands):
-    """Reads one line."""
+    # The walk over a line's tree: statements in order, with the scope that a shell would have. Branches are all taken,
+    # loops once with every value, functions where they are called.
 
     def line(self, text: str, scope: Scope, stdin: Stream = NOTHING) -> Stream:
         """Walks through one line, and changes the given scope."""
@@ -1374,6 +1082,263 @@ class LineReader(Commands):
         return out.text, origins
 
 
+def _no_sources(_program: Program) -> tuple[()]:
+    return ()
+
+
+def _fetched(program: Program, row: ProgramRow) -> list[str]:
+    """The files that a program downloads to: those that it is told, or with the names of the addresses."""
+    texts, options = [word.text for word in program.words], row.fetch_to.split()
+    named = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in options or _bundles(text, options[0])]
+    if named or not (row.special == "wget" or any(_bundles(text, "-O") or text == "--remote-name" for text in texts)):
+        return named
+    urls = [text for text in texts if "/" in text and not text.startswith("-")]
+    return [url.rstrip("/").rpartition("/")[2].partition("?")[0] for url in urls]
+
+
+def _bundles(text: str, option: str) -> bool:
+    """Whether short options in one word end in this one: `-fsSLo`."""
+    return text.startswith("-") and not text.startswith("--") and text.endswith(option[1:]) and len(option) == 2
+
+
+def is_evaluated(text: str) -> bool:
+    """Whether a subscript in a value has a substitution."""
+    found = SUBSCRIPT.search(text)
+    return found is not None and found.end() <= max(text.rfind("$("), text.rfind("`")) < text.rfind("]")
+
+
+def expanded(text: str) -> str:
+    """A line that does nothing but expand a text."""
+    return f": <<__END_OF_TEXT__\n{text}\n__END_OF_TEXT__\n"
+
+
+def plain(marked: str) -> str:
+    """A word without the marks of what was quoted."""
+    return marked.translate(expand.PLAIN)
+
+
+def _name_of(program: Word) -> str:
+    """A program's base name; "" if only running the line would show it. A disk that does not tell cases apart runs `rm`
+    as `RM`."""
+    name = program.text.rpartition("/")[2] if program.known else ""
+    low = name.lower()
+    return low if low in PROGRAMS and name not in PROGRAMS else name
+
+
+def _quoted(node: Node) -> Iterator[Node]:
+    """The quoted texts in a node."""
+    for child in node.named_children:
+        if child.type in ("raw_string", "ansi_c_string", "string"):
+            yield child
+        else:
+            yield from _quoted(child)
+
+
+def _readable(word: Word) -> bool:
+    """Whether enough of a line is known to read it: more than one expansion."""
+    return bool(word.text.replace(UNKNOWN, "").strip())
+
+
+def _is_handed(name: str, word: Word) -> bool:
+    """Whether a word passes other programs' output to a program to read or to run, not only as a name."""
+    row = row_of(name)
+    if word.source.startswith(("<(", ">(")) or row.state == "eval":
+        return True
+    return bool(row.language) and (row.language != "sh" or row.runs == "shell")
+
+
+def _code_and_script(rest: Sequence[Word], row: ProgramRow) -> tuple[list[str], Word | None]:
+    """The code on the command line of an interpreter, or its script."""
+    texts: list[str] = []
+    for place, word in enumerate(rest):
+        text = word.text
+        if text in STDIN:
+            break
+        at = _code_letter(text, row)
+        if at == len(text) or text in ("--eval", "--print", "eval"):
+            texts += [each.source for each in rest[place + 1 : place + 2]]
+        elif at:
+            texts.append(word.source[at:])
+        elif not text.startswith("-") and not texts:
+            return [], word
+    return texts, None
+
+
+def _code_letter(text: str, row: ProgramRow) -> int:
+    """Where code begins in a word of short options, `-we'CODE'`: its end if the next word is the code, 0 if it has
+    none."""
+    if not row.code_by or text[:1] != "-" or text[:2] == "--":
+        return 0
+    letters, _, _ = row.values.partition(" ")
+    for at, letter in enumerate(text[1:], 1):
+        if letter in row.code_by:
+            return len(text) if set(text[at:]) <= set(row.code_by) else at + 1
+        if letter in letters or (letter == "i" and row.special == "in_place"):
+            break
+    return 0
+
+
+def _reads_code(rest: Sequence[Word]) -> bool:
+    """Whether an interpreter takes its program from its input or from a substitution."""
+    named = [word for word in rest if not word.text.startswith("-")]
+    return not named or any(word.origins for word in rest) or rest[0].text in ("-s", "-")
+
+
+# What the commands of a shell change in it.
+
+
+def _cd(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
+    named = [word for word in words[1:] if not word.text.startswith("-") or word.text == "-"]
+    homes = [shell.unknowns.word(each) for each in shell._lookup("HOME") or (shell.home,)]
+    shell.scope.cwd = shell._moved(named[0] if named else homes[-1])
+
+
+def _popd(shell: LineReader, _words: Sequence[Word], _stdin: Stream) -> None:
+    shell.scope.cwd = None
+
+
+def _eval(shell: LineReader, words: Sequence[Word], stdin: Stream) -> None:
+    joined = Word(" ".join(word.text for word in words[1:]), " ".join(word.source for word in words[1:]))
+    if not joined.known:
+        shell.unknown.append(f"code from eval of {joined.source[:80]}")
+    if _readable(joined):
+        shell._via("eval", lambda: shell._text(joined, stdin))
+
+
+def _trap(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
+    given = words[2:] if words[1:] and words[1].text == "--" else words[1:]
+    if len(given) > 1 and given[0].text not in ("-", "-p", "-l"):
+        shell.traps.append(given[0])
+        if not {"EXIT", "0"}.issuperset([word.text for word in given[1:]]):  # it may run earlier, too
+            shell._via("trap", lambda: shell._text(given[0], NOTHING))
+
+
+def _read(shell: LineReader, words: Sequence[Word], stdin: Stream) -> None:
+    shell.evaluate(words[1:])
+    given = [*dict.fromkeys(((stdin.text or "").strip("\n"), *(stdin.text or "").split()))] if stdin.text else []
+    named = producers_words(stdin.origins) if stdin.origins else []
+    if named and all(each.known for each in named):
+        given = given or [each.text for each in named]
+    for word in words[1:]:
+        if word.text.isidentifier():
+            shell._assign(word.text, given or [shell.unknowns.sign(f"${word.text}", stdin.origins)])
+
+
+def _link(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
+    """Remembers a link, or a copy: of a program by its name, of any other file as what `cat` would print."""
+    named = [word for word in words[1:] if not word.text.startswith("-")]
+    if len(named) != 2 or not named[1].known:
+        return
+    shell.scope.files.setdefault(shell._absolute(named[1].text), shell._printed(named[0]))
+    if not named[0].text.startswith("/"):
+        return
+    if row_of(_name_of(words[0])).links or PROGRAM_FOLDER.match(named[0].text):
+        shell.scope.links[shell._absolute(named[1].text)] = named[0].text
+
+
+def _hash(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
+    if len(words) > 3 and words[1].text == "-p":
+        shell.scope.functions[words[3].text] = words[2].text
+
+
+def _alias(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
+    for word in words[1:]:
+        key, sign, value = word.text.partition("=")
+        if sign:
+            shell.scope.functions[key] = value
+
+
+def _printf(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
+    if len(words) > 3 and words[1].text == "-v":
+        shell.evaluate(words[2:3])
+        name, given = words[2].text, words[3:]
+        program = Program("printf", tuple(word.text for word in given), tuple(given))
+        out = output_of(program, shell.scope.cwd, shell._file)
+        origins = tuple(origin for word in given for origin in word.origins)
+        shell._assign(name, [out if out is not None else shell.unknowns.sign(f"${name}", origins)])
+
+
+def _set_options(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
+    texts = [word.text for word in words]
+    if "--" in texts:
+        shell._number([shell._marked(word) for word in words[texts.index("--") + 1 :]])
+
+
+def _shift(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
+    if "@" in shell.scope.variables:
+        by = int(words[1].text) if words[1:] and words[1].text.isdigit() else 1
+        shell._number(shell.scope.variables["@"][by:])
+
+
+def _mapfile(shell: LineReader, words: Sequence[Word], stdin: Stream) -> None:
+    """Lines into an array; `-C LINE` is run for some of them."""
+    options = sort_options(words[1:], row_of("mapfile").values)
+    _run_values(shell, "mapfile", options.values("-C"))
+    shell.evaluate(options.rest)
+    given = stdin.text.splitlines() if stdin.text is not None else []
+    for word in options.rest[-1:]:
+        shell._assign(word.text, given or [shell.unknowns.sign(f"${word.text}", stdin.origins)])
+
+
+def _run_values(shell: LineReader, label: str, lines: Sequence[Word]) -> None:
+    for line in lines:
+        shell._via(label, lambda line=line: shell._text(line, NOTHING))  # type: ignore[misc]
+
+
+def _complete(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
+    """`-C LINE` and the words of `-W` are run when somebody completes a word, at the latest."""
+    options = sort_options(words[1:], row_of("complete").values)
+    _run_values(shell, "complete", options.values("-C"))
+    for word in options.values("-W"):
+        shell.prompt(word.text)
+
+
+def _enable(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
+    for word in sort_options(words[1:], row_of("enable").values).values("-f"):
+        shell.unknown.append(f"code from {word.source}")
+
+
+def _bind(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
+    """`-x 'KEYS: LINE'` runs a line; what other keys type is not known."""
+    options = sort_options(words[1:], row_of("bind").values)
+    given = options.values("-x")
+    _run_values(shell, "bind", [Word(each.text.partition(":")[2], each.source.partition(":")[2]) for each in given])
+    if options.rest or options.has("-f"):
+        shell.unknown.append(f"code from keys, `{' '.join(word.source for word in words)[:60]}`")
+
+
+def _fc(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
+    """It runs commands of the history, after an editor has seen them."""
+    options = sort_options(words[1:], row_of("fc").values)
+    _run_values(shell, "fc", options.values("-e"))
+    if not options.has("-l"):
+        shell.unknown.append("code from the history")
+
+
+def _evaluate(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
+    shell.evaluate(words[1:])
+
+
+def _declare(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
+    for word in words[1:]:
+        key, sign, value = word.text.partition("=")
+        if sign:
+            shell._declare(key, [value])
+
+
+STATES: dict[State, Callable[[LineReader, Sequence[Word], Stream], None]] = {
+    "cd": _cd, "popd": _popd, "eval": _eval, "trap": _trap, "read": _read, "link": _link, "hash": _hash,
+    "alias": _alias, "printf": _printf, "set": _set_options, "shift": _shift, "declare": _declare,
+    "mapfile": _mapfile, "complete": _complete, "enable": _enable, "bind": _bind, "fc": _fc, "evaluate": _evaluate,
+}  # fmt: skip
+
+
+def _tree_of(text: str) -> Node:
+    from anyhook.programs.respelled import understood  # most lines are plain, and need no tree
+
+    return understood(text)
+
+
 def _is_quoted(body: Node) -> bool:
     """Whether a here-document's text is literal."""
     start = next((each for each in (body.parent.children if body.parent else ()) if each.type == "heredoc_start"), None)
@@ -1441,16 +1406,6 @@ def _is_list(node: Node) -> bool:
 def _leaves(node: Node) -> bool:
     """Whether what follows `||` exits or does nothing, so that the left side's folder stays."""
     return text_of(node).split(" ")[0] in ("exit", "return", "true", ":", "echo", "{")
-
-
-# Reading shell lines: the one entry point for what a line would run, for rules, trust and the guard. The tree of the
-# grammar is walked as a shell would walk it, with what is known about variables, folders, functions and pipes. Nothing
-# is started, and no file is looked at.
-
-
-MAX_LINE = 1_000_000
-
-"""Longer lines are not read."""
 
 
 def read_line(
