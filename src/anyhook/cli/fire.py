@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from anyhook.cli.options import EventOptions, FireOptions, RunOptions
     from anyhook.model.decision import Decision
-    from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.state.plans import CatalogPlan
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from anyhook.journal.read import JournalLine
     from anyhook.journal.run_index import Runs
-    from anyhook.journal.search import Wanted
 
 
 class FromOption(Options):

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import JsonView
     from anyhook.model.words import Posture
-    from anyhook.replay.backtest import Backtest, Pair, Tallied, Tally
+    from anyhook.replay.backtest import Pair, Tallied, Tally
 
 HANDLERS = ("command", "python", "rule", "function")
 

@@ -36,7 +36,6 @@ from anyhook.programs.python_script import read_script
 if TYPE_CHECKING:
     from collections.abc import Container
 
-    from anyhook.engine.engine import Engine
     from anyhook.journal.search import Wanted
     from anyhook.journal.stats import HookFigures
     from anyhook.model.hook import Hook

@@ -35,16 +35,13 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
     from anyhook.engine.context import Context
-    from anyhook.engine.match import Callback, HookStep, Route
+    from anyhook.engine.match import Callback, HookStep
     from anyhook.engine.walk import Progress, Queue
     from anyhook.gates.gate import GateStatus
-    from anyhook.model.call import Call, Run
-    from anyhook.model.decision import Report
-    from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.words import HookStatus
     from anyhook.state.plans import Setup
-    from anyhook.tables.rows import Dialect, EventRow, Launch, Scene
+    from anyhook.tables.rows import Dialect, EventRow, Launch
 
 # Together: the hooks of a dialect that runs them in parallel. All are started before the first is waited for; their
 # answers still count in the order of the queue.

@@ -45,14 +45,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeVar
 
-    from anyhook.documents.files import Files
-    from anyhook.model.hook import Hook, Layer, Source
     from anyhook.model.json_types import Json
     from anyhook.model.words import Trust
-    from anyhook.state.ledger import Ledger
-    from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import EntryFault
-    from anyhook.tables.rows import Dialect, Roots
 
     Made = TypeVar("Made")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from anyhook.engine.context import Context
-    from anyhook.model.decision import Decision, Report
+    from anyhook.model.decision import Report
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Dialect, EventRow
 
     Rejoin = Callable[[dict[str, Json], int, dict[str, Json]], dict[str, Json] | None]
-    from collections.abc import Callable
 
-    from anyhook.model.json_types import Json
 
 GATING = STOPPING - {"keep_working"}
 """The effects of a block by a hook that cannot be started, in dialects that fail closed: all but keeping the agent

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from anyhook.handlers import Waitable
     from anyhook.journal.journal import Trace
     from anyhook.model.event import Event
-    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Dialect, EventRow, Scene
+    from anyhook.tables.rows import Dialect, EventRow
 
 SHOWN = ("callable", "function", "prompt", "url", "server", "tool")
 """The keys that describe a handler other than a command."""

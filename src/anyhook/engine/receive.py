@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from anyhook.engine.bridge import Incoming
-    from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host, HostEvent, HostTool, Sign
 

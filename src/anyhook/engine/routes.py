@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from anyhook.model.decision import Report
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
-    from anyhook.model.outcome import Outcome
 
 
 def open_catalog(setup: Setup) -> Catalog:

@@ -47,9 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from anyhook.agents._hook_places import HookPlace
-    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
     from anyhook.tables.rows import Roots
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.programs.facts import Facts, Program
-    from anyhook.programs.program import Word
     from anyhook.programs.rows import ProgramRow
     from anyhook.tables.host_rows import Host
 

@@ -28,7 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from anyhook.platform.places import RealPaths
     from anyhook.tables.host_rows import Host
 
     Identity = tuple[int, int]

@@ -20,8 +20,6 @@ from anyhook.platform.watcher import Watched
 
 if TYPE_CHECKING:
     from anyhook.handlers import Waitable
-    from anyhook.journal.journal import Journal
-    from anyhook.model.call import Call, Run
     from anyhook.model.json_types import Json
 
 

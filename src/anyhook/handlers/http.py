@@ -15,7 +15,6 @@ from anyhook.platform.child import OUTPUT_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from http.client import HTTPConnection
 
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from _thread import LockType
     from collections.abc import Callable, Mapping
 
-    from anyhook.journal.record import JournalPolicy
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
-    from anyhook.model.firing import Part
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
     from anyhook.model.words import Mode

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Entry, Host, HostEvent, Say, Taken
+    from anyhook.tables.host_rows import Entry, HostEvent, Say, Taken
     from anyhook.tables.rows import EventRow, Field, Key, Reply
     from anyhook.tables.shapes import HandlerShape
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import AgentStreamEvent, ModelMessage, UserContent
     from pydantic_ai.run import AgentRun
 
-    from anyhook.extra.agent.models import Pause, explained, pause_for
+    from anyhook.extra.agent.models import Pause
     from anyhook.extra.agent.permission import Ask
     from anyhook.extra.frameworks.lifecycle import Announcer, Observer
     from anyhook.extra.frameworks.tool_calls import ToolRecord

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from anyhook.documents.parse import Syntax
-    from anyhook.model.hook import Hook, Layer
+    from anyhook.model.hook import Layer
     from anyhook.model.json_types import Json
     from anyhook.model.words import OwnScope
     from anyhook.tables.cell_names import ScaffoldShape

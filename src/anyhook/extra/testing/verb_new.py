@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anyhook.extra.testing.hook_script import Lang
-    from anyhook.extra.testing.new_hook import Order, Plan
+    from anyhook.extra.testing.new_hook import Plan
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.words import OwnScope

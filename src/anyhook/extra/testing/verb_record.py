@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision
-    from anyhook.journal.search import Wanted
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import HostEvent
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from anyhook.extra.agent.chat.loop import Chat
-    from anyhook.extra.testing.new_hook import Order, Plan
+    from anyhook.extra.testing.new_hook import Plan
     from anyhook.model.hook import Hook
     from anyhook.model.words import OwnScope
     from anyhook.tables.rows import Dialect, Roots
