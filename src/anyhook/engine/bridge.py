@@ -7,17 +7,17 @@ from os.path import exists
 from time import monotonic
 
 from anyhook.engine.express import completed, express
-from anyhook.engine.receive import Unusable, receive, recognised
+from anyhook.engine.receive import Received, Unusable, receive, recognised
 from anyhook.guard.guard import refusal
 from anyhook.model import lean_json
-from anyhook.model.event import ABOUT_CALLS, AFTER_CALL, GATES
-from anyhook.model.firing import NO_OPINION, Answer, Firing, Part
+from anyhook.model.event import ABOUT_CALLS, AFTER_CALL, GATES, Event
+from anyhook.model.firing import NO_OPINION, Answer, Firing, Part, Settled
 from anyhook.model.hook import BROKEN, CHANGED, UNTRUSTED
 from anyhook.model.record import Record
 from anyhook.platform.places import state_dir
 from anyhook.state.entry_places import elsewhere
 from anyhook.state.turns import Turn, exhausted, keeper
-from anyhook.tables.host_rows import OPENINGS, opening
+from anyhook.tables.host_rows import OPENINGS, Host, HostEvent, opening
 from anyhook.tables.registry import HOSTS, dialect, host, special
 
 TYPE_CHECKING = False
@@ -25,13 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from anyhook.engine.context import Context
-    from anyhook.engine.receive import Received
     from anyhook.model.decision import Decision, Report
-    from anyhook.model.event import Event
-    from anyhook.model.firing import Settled
     from anyhook.model.json_types import Json
     from anyhook.state.plans import Setup
-    from anyhook.tables.host_rows import Host, HostEvent
 
 LOST = "the tool's name or input is cut, missing, or of another kind, so it is unknown what the call would do"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

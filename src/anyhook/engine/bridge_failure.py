@@ -7,7 +7,7 @@ from anyhook.engine.express import express
 from anyhook.engine.receive import Unusable
 from anyhook.model.event import GATES
 from anyhook.model.firing import Answer
-from anyhook.model.words import MODE, OFF, ON_FAILURE, RECORD, word_of
+from anyhook.model.words import MODE, OFF, ON_FAILURE, RECORD, HostEffect, Mode, Posture, word_of
 from anyhook.tables.isolation import error_line
 
 TYPE_CHECKING = False
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from anyhook.model.decision import Decision
     from anyhook.model.problem import Problem
-    from anyhook.model.words import HostEffect, Mode, Posture
     from anyhook.tables.host_rows import Host, HostEvent, Say
 
 

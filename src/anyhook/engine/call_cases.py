@@ -7,7 +7,7 @@ import os
 
 from anyhook.engine.bridge_failure import doubted, sentence
 from anyhook.engine.merge import posture_of
-from anyhook.model.hook import ARMED
+from anyhook.model.hook import ARMED, Hook
 from anyhook.model.lean_json import digest
 from anyhook.model.outcome import STOPPING
 from anyhook.model.problem import WARNING, Problem
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.firing import Settled
-    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
 
 

@@ -8,7 +8,7 @@ import os
 from sys import getrefcount
 
 from anyhook.engine.interpret import interpret
-from anyhook.engine.match import Route, match
+from anyhook.engine.match import HookStep, Route, match
 from anyhook.engine.merge import Judged, ignore_block, judge, merge, posture_of
 from anyhook.engine.near_miss import unless_never_ran
 from anyhook.engine.present import Prepared, own_scene, scene_of, start_hook
@@ -26,7 +26,7 @@ from anyhook.platform.spawn import inside_hook
 from anyhook.programs.commands import expand_home, words_of
 from anyhook.programs.quick import SHELLS
 from anyhook.tables.patterns import check_pattern
-from anyhook.tables.rows import Scene
+from anyhook.tables.rows import Dialect, EventRow, Launch, Scene
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
 
 TYPE_CHECKING = False
@@ -35,13 +35,12 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
     from anyhook.engine.context import Context
-    from anyhook.engine.match import Callback, HookStep
+    from anyhook.engine.match import Callback
     from anyhook.engine.walk import Progress, Queue
     from anyhook.gates.gate import GateStatus
     from anyhook.model.json_types import Json
     from anyhook.model.words import HookStatus
     from anyhook.state.plans import Setup
-    from anyhook.tables.rows import Dialect, EventRow, Launch
 
 # Together: the hooks of a dialect that runs them in parallel. All are started before the first is waited for; their
 # answers still count in the order of the queue.

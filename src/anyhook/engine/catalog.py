@@ -6,7 +6,8 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from anyhook.documents.budget import Budget, TooLarge
 from anyhook.documents.files import Files, Fingerprint
@@ -20,10 +21,11 @@ from anyhook.model import lean_json
 from anyhook.model.call import Call
 from anyhook.model.event import Event
 from anyhook.model.hook import ARMED, BROKEN, CHANGED, DISABLED, UNTRUSTED, Hook, Layer, Source
+from anyhook.model.json_types import Json
 from anyhook.model.lean_json import dumps
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
-from anyhook.model.words import OWN_SCOPES, never
+from anyhook.model.words import OWN_SCOPES, Trust, never
 from anyhook.platform.places import APPROVALS_FILE, INSTALLS, NOWHERE, config_file, lies_in, state_dir, upward
 from anyhook.platform.run import run
 from anyhook.programs.named import LAUNCHERS, is_stream, named_files, on_project_path, within
@@ -37,19 +39,12 @@ from anyhook.state.policies import RULES as RULE_FILE
 from anyhook.state.policies import named as named_by_policy
 from anyhook.state.settings import Settings, read_settings, unread
 from anyhook.state.switches import Switches
+from anyhook.tables.host_rows import EntryFault
 from anyhook.tables.isolation import FAILED, Isolated, one_file
 from anyhook.tables.registry import dialect, special
 from anyhook.tables.rows import Dialect, Roots, Scene
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import TypeVar
-
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import Trust
-    from anyhook.tables.host_rows import EntryFault
-
-    Made = TypeVar("Made")
+Made = TypeVar("Made")
 
 
 def discover(dialect: Dialect, roots: Roots) -> list[Source]:

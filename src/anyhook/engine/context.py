@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anyhook.documents.managed import SCOPE
-from anyhook.model.hook import ASKING
+from anyhook.model.hook import ASKING, Hook
 from anyhook.model.record import Record
 from anyhook.platform.places import state_dir
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from anyhook.journal.journal import Recorder, Trace
     from anyhook.model.call import Call
     from anyhook.model.event import Event
-    from anyhook.model.hook import Hook
     from anyhook.model.problem import Problem
     from anyhook.model.words import Mode, Posture
     from anyhook.state.plans import Setup

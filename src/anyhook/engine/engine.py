@@ -15,10 +15,10 @@ from anyhook.engine.routes import Routes, open_catalog
 from anyhook.engine.walk import Walk, begin
 from anyhook.journal.journal import Recorder, Trace
 from anyhook.model.event import Event
-from anyhook.model.firing import Firing
+from anyhook.model.firing import Answer, Firing
 from anyhook.model.hook import DISABLED
 from anyhook.model.record import Record
-from anyhook.model.words import MODE, ON_FAILURE, TRUST, checked, listed
+from anyhook.model.words import MODE, ON_FAILURE, TRUST, Mode, Posture, checked, listed
 from anyhook.state.plans import Setup
 from anyhook.tables.translate import to_native
 
@@ -32,10 +32,8 @@ if TYPE_CHECKING:
     from anyhook.engine.switches import FireSwitches
     from anyhook.handlers.model_client import AnyModel
     from anyhook.model.decision import Decision
-    from anyhook.model.firing import Answer
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
-    from anyhook.model.words import Mode, Posture
     from anyhook.tables.host_rows import Host
 
 

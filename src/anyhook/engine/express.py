@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.model import lean_json
 from anyhook.model.firing import Answer
-from anyhook.tables.host_rows import EFFECTS
+from anyhook.tables.host_rows import EFFECTS, Say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
     from anyhook.model.words import HostEffect
-    from anyhook.tables.host_rows import Say
 
 VALUES = {"block": "reason", "end_turn": "reason", "ask": "reason", "allow": "reason"}
 """The name of an effect's value in templates, if it is not the effect's own name."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from anyhook.model import lean_json
+from anyhook.model.event import Event
 from anyhook.platform.places import home_of
 from anyhook.rules.calls import facts_of_event
-
-if TYPE_CHECKING:
-    from anyhook.model.event import Event
-    from anyhook.tables.rows import Dialect, Scene
+from anyhook.tables.rows import Dialect, Scene
 
 VARIABLE = "ANYHOOK_FACTS"
 MAX_VARIABLE = 100_000

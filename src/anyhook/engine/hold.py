@@ -7,37 +7,33 @@ from __future__ import annotations
 import difflib
 import shlex
 import threading
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, time_ns
 from typing import TYPE_CHECKING
 
-from anyhook.engine.merge import lasts, merge
+from anyhook.engine.context import Context
+from anyhook.engine.merge import Judged, lasts, merge
 from anyhook.journal.read import about
 from anyhook.journal.record import clean
 from anyhook.model import lean_json
 from anyhook.model.call import Call, Run
-from anyhook.model.hook import Source
+from anyhook.model.event import Event
+from anyhook.model.hook import Hook, Source
+from anyhook.model.json_types import Json
 from anyhook.model.outcome import ASK, BLOCK
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
+from anyhook.model.words import Ending
 from anyhook.platform.places import NOWHERE, open_regular
 from anyhook.platform.run import start
 from anyhook.platform.watcher import Watched
 from anyhook.rules.calls import facts_of_event
-from anyhook.state.approvals import ANSWER_LOOK_S, SECOND_NS, Approvals, grant, page_link
+from anyhook.state.approvals import ANSWER_LOOK_S, SECOND_NS, Approvals, Waiting, grant, page_link
 from anyhook.state.settings import NTFY, WAIT_S
 from anyhook.tables.translate import restored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from anyhook.engine.context import Context
-    from anyhook.engine.merge import Judged
     from anyhook.handlers import Waitable
-    from anyhook.model.event import Event
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import Ending
-    from anyhook.state.approvals import Waiting
 
 MIN_HOLD_S = 1.0
 """A call that can wait no longer than this is refused at once: nobody answers so fast."""

@@ -3,15 +3,11 @@ pack by PACK/NAME, as in `[[relax]]`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from anyhook.model.hook import Hook
 from anyhook.rules.wildcards import is_plain, names_rule, spelled
 from anyhook.tables.shapes import guess
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from anyhook.model.hook import Hook
 
 
 def hooks_meant(name: str, hooks: Iterable[Hook]) -> list[Hook]:

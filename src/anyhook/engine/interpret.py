@@ -3,7 +3,7 @@ recorded run can be read again without starting anything."""
 
 from __future__ import annotations
 
-from anyhook.model.hook import ASKING
+from anyhook.model.hook import ASKING, Hook
 from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.words import VERDICTS, never
@@ -12,7 +12,6 @@ from anyhook.tables.cells import text_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.call import Run
-    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.cell_names import ExitMeaning, KeyKind, ReasonSource
     from anyhook.tables.rows import Draft, Key, Reply

@@ -4,19 +4,13 @@ of a user, `install` writes down all answers, and the native launcher reads them
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from anyhook.engine.express import completed, express
 from anyhook.install.lean import is_gate
-from anyhook.model.firing import NO_OPINION
+from anyhook.model.firing import NO_OPINION, Answer
 from anyhook.platform.places import config_file
-from anyhook.tables.host_rows import OPENINGS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.firing import Answer
-    from anyhook.tables.host_rows import Host, HostEvent
+from anyhook.tables.host_rows import OPENINGS, Host, HostEvent
 
 CLOSING = frozenset({"user_prompt_submit", "pre_tool", "permission_request"})
 """Events that are refused without us. On other events a refusal would keep the agent working, or be lost."""

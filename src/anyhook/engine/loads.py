@@ -9,28 +9,23 @@ import os
 import re
 import shlex
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from anyhook.documents.files import Files
 from anyhook.documents.pins import json_keys
 from anyhook.engine import script_loads
 from anyhook.engine.python_loads import PythonSearch, python_modules
 from anyhook.model.record import Record
 from anyhook.programs.collect import Collector
 from anyhook.programs.named import named_files, on_project_path, within
-from anyhook.programs.program import Word
+from anyhook.programs.program import Program, Word
 from anyhook.programs.project_files import MakeCall, PackageCall, Recipes, package_scripts
 from anyhook.programs.row_check import options_with_value
+from anyhook.programs.rows import ProgramRow
 from anyhook.programs.statements import NAMED_BY_VARIABLE
 from anyhook.programs.table import row_of
 from anyhook.state.start_variables import KINDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from anyhook.documents.files import Files
-    from anyhook.programs.program import Program
-    from anyhook.programs.rows import ProgramRow
-    from anyhook.tables.rows import Roots
+from anyhook.tables.rows import Roots
 
 MAX_SCRIPTS = 200
 """How many scripts and modules of one hook are read."""

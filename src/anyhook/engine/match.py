@@ -3,7 +3,7 @@ of one kind reaches, and one of them with its tables."""
 
 from __future__ import annotations
 
-from anyhook.model.event import EVENTS
+from anyhook.model.event import EVENTS, Event
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook
 from anyhook.model.record import Record
 from anyhook.tables.patterns import BadPattern, PatternTimeout
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from anyhook.engine.rules import Remembering
     from anyhook.gates.gate import GateStatus
     from anyhook.model.decision import Decision
-    from anyhook.model.event import Event
     from anyhook.model.outcome import Outcome
     from anyhook.model.problem import Problem
     from anyhook.platform.places import Stamp

@@ -8,7 +8,7 @@ from __future__ import annotations
 from _operator import attrgetter  # `operator` is the same, but one more file to import
 from os.path import exists
 
-from anyhook.model.decision import Decision, Texts
+from anyhook.model.decision import Decision, Report, Texts
 from anyhook.model.outcome import BLOCK, EFFECTS, NONE, SILENT, STOPPING, STRENGTH, Failure, Outcome
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from anyhook.engine.context import Context
-    from anyhook.model.decision import Report
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json

@@ -8,7 +8,7 @@ from anyhook.model import lean_json as json
 from anyhook.model.outcome import BLOCK, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.tables.registry import dialect
-from anyhook.tables.rows import SPECIFIC
+from anyhook.tables.rows import SPECIFIC, Reply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from anyhook.model.call import Call, Run
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Reply
 
     Path = tuple[str, ...]
 

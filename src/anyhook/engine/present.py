@@ -17,7 +17,7 @@ from anyhook.platform.run import start as start_process
 from anyhook.platform.spawn import here
 from anyhook.state.entry_places import own_env
 from anyhook.state.start_variables import COMPILED, NOT_COMPILED
-from anyhook.tables.rows import Scene
+from anyhook.tables.rows import Dialect, EventRow, Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from anyhook.journal.journal import Trace
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Dialect, EventRow
 
 SHOWN = ("callable", "function", "prompt", "url", "server", "tool")
 """The keys that describe a handler other than a command."""

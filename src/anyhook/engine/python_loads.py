@@ -6,20 +6,16 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
+from anyhook.documents.files import Files
 from anyhook.programs.code import PythonCode
+from anyhook.programs.collect import Collector
 from anyhook.programs.named import is_standard, stands_alone
 from anyhook.programs.program import Program
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from anyhook.documents.files import Files
-    from anyhook.programs.collect import Collector
-
-    Import = tuple[str, int, tuple[str, ...], str]
-    """The module, the number of dots before it, the names taken from it, and the file that imports it."""
+Import = tuple[str, int, tuple[str, ...], str]
+"""The module, the number of dots before it, the names taken from it, and the file that imports it."""
 
 ENDS = (".py", ".pyc", ".so", ".pyd")
 INSTALLED_IN = ("site-packages", "dist-packages")

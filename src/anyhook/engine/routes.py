@@ -10,8 +10,8 @@ from time import time_ns
 
 from anyhook.engine.match import Catalog, HookStep, Route, as_loaded, known
 from anyhook.guard.guard import FIX, NAME
-from anyhook.model.decision import Decision, idle_report
-from anyhook.model.event import EVENTS
+from anyhook.model.decision import Decision, Report, idle_report
+from anyhook.model.event import EVENTS, Event
 from anyhook.model.hook import ARMED, BUILTIN, CHANGED, DISABLED, UNTRUSTED, Hook
 from anyhook.model.lean_json import short_digest
 from anyhook.model.outcome import BLOCK, Outcome
@@ -29,8 +29,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.engine.match import Callback
     from anyhook.engine.rules import RuleIndex
-    from anyhook.model.decision import Report
-    from anyhook.model.event import Event
     from anyhook.model.json_types import Json
 
 

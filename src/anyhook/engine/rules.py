@@ -8,12 +8,12 @@ import os
 from _functools import partial  # type: ignore[import-not-found]
 from time import time
 
-from anyhook.engine.match import match
+from anyhook.engine.match import HookStep, match
 from anyhook.journal.record import known_by
 from anyhook.model import lean_json
-from anyhook.model.decision import EarlierCall, idle_report
-from anyhook.model.event import AFTER_CALL
-from anyhook.model.hook import ARMED
+from anyhook.model.decision import Decision, EarlierCall, Report, idle_report
+from anyhook.model.event import AFTER_CALL, Event
+from anyhook.model.hook import ARMED, Hook
 from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
 from anyhook.model.pattern import cached
 from anyhook.model.record import Record
@@ -25,6 +25,7 @@ from anyhook.rules.calls import facts_of_event
 from anyhook.rules.evaluate import (
     CLEAN,
     TOLD,
+    Before,
     Hits,
     PastLost,
     RuleCall,
@@ -55,13 +56,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from anyhook.engine.context import Context
-    from anyhook.engine.match import HookStep
-    from anyhook.model.decision import Decision, Report
-    from anyhook.model.event import Event
-    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.programs.facts import Facts, Program
-    from anyhook.rules.evaluate import Before
     from anyhook.rules.language import Condition, Node
     from anyhook.rules.paths import PathPattern
     from anyhook.state.memory import Books, Deed, Memory, Seen

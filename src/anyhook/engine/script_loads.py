@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from anyhook.programs.code import look_at_code
@@ -13,8 +14,6 @@ from anyhook.programs.named import Installed
 from anyhook.programs.program import Program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from anyhook.engine.loads import Reader
 
 NODE, RUBY, PERL = "node", "ruby", "perl"

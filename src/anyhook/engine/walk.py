@@ -7,13 +7,13 @@ and return values, and the walk lets those count."""
 from __future__ import annotations
 
 from anyhook.engine.interpret import read_again
-from anyhook.engine.match import match
+from anyhook.engine.match import HookStep, Route, match
 from anyhook.engine.merge import REFUSING, Judged, judge, merge, posture_of, unless_exempt
 from anyhook.engine.present import GRACE_S, UNPREPARED, Prepared, present, scene_of, start_hook
 from anyhook.journal.record import call_text, head_of
 from anyhook.model.call import Call, Run
-from anyhook.model.decision import Report, idle_report
-from anyhook.model.event import GATES
+from anyhook.model.decision import Decision, Report, idle_report
+from anyhook.model.event import GATES, Event
 from anyhook.model.firing import HookRun, Part
 from anyhook.model.hook import BROKEN, BUILTIN, Hook
 from anyhook.model.outcome import BLOCK, SILENT, STOPPING, Outcome
@@ -28,11 +28,8 @@ if TYPE_CHECKING:
 
     from anyhook.engine.cases import NotAsked
     from anyhook.engine.context import Context
-    from anyhook.engine.match import HookStep, Route
     from anyhook.engine.rules import CallMemory, Rules
     from anyhook.handlers import Waitable
-    from anyhook.model.decision import Decision
-    from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.words import HookStatus, Posture, Verdict
     from anyhook.tables.rows import Dialect, EventRow, Scene

@@ -4,39 +4,30 @@ nothing."""
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from anyhook.engine.catalog import build
+from anyhook.engine.match import Catalog
 from anyhook.engine.routes import from_plan
 from anyhook.engine.settle import runs_itself
 from anyhook.gates.can_match import tools_wanted
-from anyhook.gates.diagnosis import INERT, NOT_INSTALLED, REFUSING, UNKNOWN, diagnose, looked_at
-from anyhook.gates.gate import guards_actions, only_own_hooks, unguarded
+from anyhook.gates.diagnosis import INERT, NOT_INSTALLED, REFUSING, UNKNOWN, Diagnosis, diagnose, looked_at
+from anyhook.gates.gate import GateStatus, guards_actions, only_own_hooks, unguarded
 from anyhook.gates.status import gates
 from anyhook.gates.versions import Version, version
-from anyhook.install.lean import passes_over, union
-from anyhook.model.hook import ARMED
+from anyhook.install.lean import Tools, passes_over, union
+from anyhook.model.hook import ARMED, Hook
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
+from anyhook.model.words import AgentCause
 from anyhook.platform.places import home_of
 from anyhook.state.entry_places import env_of_entry, fixed_places
 from anyhook.state.plans import Setup, read_plan
-from anyhook.tables.host_rows import channel_of
+from anyhook.tables.host_rows import Host, channel_of
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host, hosts
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Literal
-
-    from anyhook.engine.match import Catalog
-    from anyhook.gates.diagnosis import Diagnosis
-    from anyhook.gates.gate import GateStatus
-    from anyhook.install.lean import Tools
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import AgentCause
-    from anyhook.tables.host_rows import Host
-
-    AgentState = Literal["on", "off", "unknown"]
+AgentState = Literal["on", "off", "unknown"]
 
 
 class AgentStatus(Record):

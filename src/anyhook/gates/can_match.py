@@ -4,24 +4,19 @@ agent has more tools than its table knows, such as those of MCP servers."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from anyhook.engine.match import known
 from anyhook.engine.receive import recalled
 from anyhook.gates.inspect import inspect
 from anyhook.model.event import EVENTS, Event
-from anyhook.model.hook import ARMED
+from anyhook.model.hook import ARMED, Hook
+from anyhook.state.plans import Setup
+from anyhook.tables.host_rows import Host
 from anyhook.tables.patterns import names_only
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host, special
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.model.hook import Hook
-    from anyhook.state.plans import Setup
-    from anyhook.tables.host_rows import Host
-    from anyhook.tables.rows import EventRow
+from anyhook.tables.rows import EventRow
 
 NEVER = "matcher-never-matches"
 NEAR = 0.75

@@ -6,10 +6,10 @@ from __future__ import annotations
 import glob
 import os
 import re
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from anyhook.agents._hook_places import HOOK_PLACES
+from anyhook.agents._hook_places import HOOK_PLACES, HookPlace
 from anyhook.documents.files import Files
 from anyhook.documents.read import MAX_BYTES, Unreadable, read_bytes
 from anyhook.engine.catalog import (
@@ -32,6 +32,7 @@ from anyhook.gates.inspect import duplicates, inspect, misplaced
 from anyhook.gates.status import split_place
 from anyhook.model.codes import CORRECTED
 from anyhook.model.hook import ARMED, Hook, Source
+from anyhook.model.json_types import Json
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.platform.places import config_file, head, home_of, state_dir
@@ -40,16 +41,10 @@ from anyhook.rules.wildcards import any_like
 from anyhook.state.hook_types import HookTypes
 from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings
+from anyhook.tables.host_rows import Host
 from anyhook.tables.isolation import Isolated
 from anyhook.tables.registry import DIALECTS, INSTALLABLE, dialect, host, past
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from anyhook.agents._hook_places import HookPlace
-    from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Host
-    from anyhook.tables.rows import Roots
+from anyhook.tables.rows import Roots
 
 ANCESTORS = 6
 """How many folders above a file are tried as its project."""

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -29,24 +30,21 @@ from anyhook.install.entries import (
     launched,
     with_ours,
 )
-from anyhook.install.lean import is_gate, left_out, passes_over, union
+from anyhook.install.lean import Asked, Tools, Wanted, is_gate, left_out, passes_over, union
 from anyhook.install.off_variables import turned_off_by, variable_files
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.platform.places import lies_in
 from anyhook.programs.start import StartContext, fault_of
 from anyhook.state.entry_places import HOME, roots_of
-from anyhook.tables.host_rows import EntryFault, OffSwitch
+from anyhook.state.installs import Installs
+from anyhook.tables.host_rows import Entry, EntryFault, Host, OffSwitch
 from anyhook.tables.patterns import names_only
 from anyhook.tables.registry import HOSTS, special
 from anyhook.tables.registry import host as host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from anyhook.install.lean import Asked, Tools, Wanted
-    from anyhook.model.json_types import Json
-    from anyhook.state.installs import Installs
-    from anyhook.tables.host_rows import Approval, Approvals, Entry, Host
+    from anyhook.tables.host_rows import Approval, Approvals
 
 Status = Literal["INERT", "REFUSING", "UNKNOWN", "NOT_INSTALLED"]
 ARMED: Final = "ARMED"

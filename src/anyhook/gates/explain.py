@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from anyhook.engine.match import match
+from anyhook.engine.match import HookStep, match
 from anyhook.engine.present import present, stdin_of
+from anyhook.engine.rules import Rules
 from anyhook.journal.journal import Trace
 from anyhook.model.decision import idle_report
-from anyhook.model.hook import ASKING
+from anyhook.model.event import Event
+from anyhook.model.hook import ASKING, Hook
+from anyhook.model.json_types import Json
 from anyhook.tables.isolation import error_line
-
-if TYPE_CHECKING:
-    from anyhook.engine.match import HookStep
-    from anyhook.engine.rules import Rules
-    from anyhook.model.event import Event
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Scene
-
+from anyhook.tables.rows import Scene
 
 SAYS_WHAT_IT_DOES = ("callable", "function", "prompt", "url", "file", "condition")
 """One word or line that says what a handler does, if it is not a command."""

@@ -3,16 +3,12 @@ that value: for `status`, `doctor`, `list`, `ci`, the page, the line that an age
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
+from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import GateCause, GateState, HookScope
+from anyhook.model.words import GateCause, GateState, HookScope
 
 OFF_STATES = ("waiting", "changed", "broken", "unreadable")
 """The states that the setting `off` applies to."""

@@ -7,30 +7,24 @@ import json
 import os
 import re
 import sys
-from importlib.machinery import PathFinder
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
 
 from anyhook.documents.files import Files
 from anyhook.documents.mistakes import conflict_line
 from anyhook.documents.read import MAX_BYTES, Unreadable, read_bytes
 from anyhook.handlers.mcp_tool import no_call
 from anyhook.model.event import Event
+from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
 from anyhook.model.problem import ERROR, WARNING, Problem
+from anyhook.model.words import Severity
 from anyhook.platform.places import head as first_bytes
 from anyhook.programs.start import Fault, StartContext, fault_of, shell_signs
+from anyhook.state.plans import Setup
 from anyhook.tables.patterns import BadPattern, PatternTimeout, can_never_match, names_only
 from anyhook.tables.registry import dialect
-from anyhook.tables.rows import Scene
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-    from importlib.machinery import ModuleSpec
-
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import Severity
-    from anyhook.state.plans import Setup
-    from anyhook.tables.rows import Dialect, EventRow, Launch, Roots
+from anyhook.tables.rows import Dialect, EventRow, Launch, Roots, Scene
 
 TARGET_VALUES = {"source": ("startup", "resume", "clear", "compact"), "trigger": ("manual", "auto")}
 """The known values of targets that users do not name themselves."""

@@ -5,19 +5,15 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from anyhook.engine.settle import INSTEAD_OF
 from anyhook.model.event import AFTER_CALL
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
+from anyhook.model.words import HostEffect
+from anyhook.tables.host_rows import Host
 from anyhook.tables.registry import drive
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import HostEffect
-    from anyhook.tables.host_rows import Host
 
 OBSERVED_FILE = os.path.join(os.path.dirname(__file__), "observed.json")
 

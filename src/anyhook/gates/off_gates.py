@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from anyhook.engine.match import HookStep, known
+from anyhook.engine.match import Catalog, HookStep, known
 from anyhook.engine.settle import is_gate
 from anyhook.gates.gate import GateStatus
 from anyhook.gates.status import dropped, off_gate, unreadable
+from anyhook.model.event import Event
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook
-from anyhook.model.outcome import BLOCK, STOPPING
+from anyhook.model.outcome import BLOCK, STOPPING, Outcome
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
+from anyhook.tables.rows import EventRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.engine.match import Catalog
     from anyhook.engine.routes import Routes
-    from anyhook.model.event import Event
-    from anyhook.model.outcome import Outcome
-    from anyhook.state.plans import Setup
-    from anyhook.tables.rows import EventRow
 
 CHOSEN = ("none", "all")
 """Trust settings under which the caller decides what runs, instead of an approval."""

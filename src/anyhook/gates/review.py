@@ -4,25 +4,19 @@ person approves exactly what was shown. It starts nothing."""
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
-from typing import TYPE_CHECKING
 
+from anyhook.documents.files import Files, Fingerprint
 from anyhook.engine.catalog import ALL, gated, pinned, switches
-from anyhook.model.hook import ARMED
+from anyhook.model.hook import ARMED, Hook, Layer
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.model.words import never
 from anyhook.rules.pack_list import NAMES, path_of, read_pack
-from anyhook.state.ledger import Item
+from anyhook.state.ledger import Item, Ledger
 from anyhook.tables.isolation import one_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from anyhook.documents.files import Files, Fingerprint
-    from anyhook.model.hook import Hook, Layer
-    from anyhook.model.json_types import Json
-    from anyhook.state.ledger import Ledger
-    from anyhook.tables.rows import Dialect, Roots
+from anyhook.tables.rows import Dialect, Roots
 
 NEW, CHANGED, APPROVED, REMOVED = "new", "changed", "approved", "removed"
 CAN_REFUSE = ("deny", "ask")

@@ -4,35 +4,27 @@ uses this one function. It starts nothing and asks no questions."""
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from anyhook.engine.catalog import approval_of
-from anyhook.engine.match import as_loaded
+from anyhook.engine.match import Catalog, as_loaded
 from anyhook.engine.settle import is_gate, replaces_output, runs_it, runs_itself
 from anyhook.gates.can_match import misspelt, never_matches
 from anyhook.gates.gate import OFF_STATES, UNREADABLE, WITH_SECRETS, WITHOUT_SECRETS, GateStatus
 from anyhook.gates.inspect import inspect, missing_program
 from anyhook.gates.observed import shows_secrets
 from anyhook.handlers.roles import asked
-from anyhook.model.hook import ARMED, ASKING, BROKEN
+from anyhook.model.hook import ARMED, ASKING, BROKEN, Hook
 from anyhook.model.outcome import STOPPING
-from anyhook.model.problem import ERROR, WARNING
-from anyhook.model.words import never
+from anyhook.model.problem import ERROR, WARNING, Problem
+from anyhook.model.words import GateCause, GateState, Mode, never
 from anyhook.platform.places import lies_in
+from anyhook.state.plans import Setup
+from anyhook.state.settings import Settings
+from anyhook.tables.host_rows import EntryFault, Host
 from anyhook.tables.isolation import error_line
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.registry import host as host_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from anyhook.engine.match import Catalog
-    from anyhook.model.hook import Hook
-    from anyhook.model.problem import Problem
-    from anyhook.model.words import GateCause, GateState, Mode
-    from anyhook.state.plans import Setup
-    from anyhook.state.settings import Settings
-    from anyhook.tables.host_rows import EntryFault, Host
 
 NOTHING_LOST = ("repeated-key", "ignored-value", "invalid-relaxation", "unknown-rule")
 """Errors after which every declaration still counts."""

@@ -3,28 +3,26 @@ first call that a guard would have been asked about. It does not change the deci
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import TYPE_CHECKING
 
+from anyhook.engine.context import Context
+from anyhook.engine.match import Catalog
 from anyhook.engine.near_miss import NOT_FOUND
 from anyhook.engine.settle import is_gate
 from anyhook.gates.gate import OFF_STATES, GateStatus, names_of, not_holding, off_line
 from anyhook.gates.off_gates import asked_about
 from anyhook.gates.status import entries_off, gates
+from anyhook.model.decision import Decision, Report
+from anyhook.model.hook import Hook
 from anyhook.model.record import Record
 from anyhook.platform.places import state_dir
+from anyhook.state.plans import Setup
 from anyhook.state.told import ToldGates
-from anyhook.tables.host_rows import CHANNELS, channel_of, opening, speaks_before_calls
+from anyhook.tables.host_rows import CHANNELS, Host, channel_of, opening, speaks_before_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Set
-
     from anyhook.engine.bridge import Incoming
-    from anyhook.engine.context import Context
-    from anyhook.engine.match import Catalog
-    from anyhook.model.decision import Decision, Report
-    from anyhook.model.hook import Hook
-    from anyhook.state.plans import Setup
-    from anyhook.tables.host_rows import Host
 
 TERMINAL, START = "terminal ", "start "
 """The moments at which a person may not have seen what was said."""

@@ -4,24 +4,19 @@ is first seen; anything less is said, until a verb (`anyhook remove`) confirms i
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from anyhook.documents.files import Files
 from anyhook.documents.pins import FOLDER
 from anyhook.engine.settle import is_gate
 from anyhook.gates.gate import UNREADABLE
+from anyhook.model.hook import Layer
 from anyhook.model.problem import ERROR
 from anyhook.rules.pack_list import GUARD, GUARDS
 from anyhook.rules.rule_file import PACKS
 from anyhook.state.policies import FOLDER as POLICIES
-from anyhook.state.policies import INDEX, base_of_scope
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from anyhook.documents.files import Files
-    from anyhook.model.hook import Layer
-    from anyhook.state.policies import Policy
-    from anyhook.state.switches import Switches
+from anyhook.state.policies import INDEX, Policy, base_of_scope
+from anyhook.state.switches import Switches
 
 
 def with_memory(

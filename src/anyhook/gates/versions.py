@@ -9,23 +9,20 @@ import json
 import os
 import re
 import shutil
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.gates.observed import load
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.platform.other_programs import ask
 from anyhook.platform.places import head, home_of, lies_in, state_dir
 from anyhook.platform.store import Store
 from anyhook.programs.statements import read_line
+from anyhook.tables.host_rows import Host
 from anyhook.tables.past import inner
 from anyhook.tables.registry import changes, module_of, part
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Host
 
 Contract = Literal["known", "newer", "changed", "unknown"]
 LIMIT_S = 2.0

@@ -5,8 +5,8 @@ that weaken protection ask, so it may take time."""
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from anyhook.model.words import RUN_VARIABLE
 from anyhook.platform.above import above, adopted, beside, environment_of
@@ -14,9 +14,6 @@ from anyhook.platform.places import config_file, home_of, state_dir
 from anyhook.programs.rows import UNKNOWN_ROW
 from anyhook.programs.table import row_of
 from anyhook.tables.registry import HOSTS, host, special
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 MARKS = ("AI_AGENT", RUN_VARIABLE)
 """The variable that agents of several makers share, and our own, which every hook has."""

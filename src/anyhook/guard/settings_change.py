@@ -3,21 +3,17 @@ turns them off. It computes the new text and compares it, without writing it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from anyhook.documents import edit
 from anyhook.documents.parse import syntax_of
 from anyhook.documents.pins import json_keys
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.install.off_variables import named_in_file
+from anyhook.model.json_types import Json
 from anyhook.model.pattern import later
 from anyhook.rules.calls import PATHS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Host
+from anyhook.tables.host_rows import Host
 
 OUR_ENTRY = "anyhook bridge"
 WORDS = ("hook", "plugin")

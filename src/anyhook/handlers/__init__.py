@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from anyhook.model.call import Run
+from anyhook.model.call import Call, Run
 from anyhook.model.lean_json import encode
-from anyhook.model.words import never
+from anyhook.model.words import Ending, never
 from anyhook.platform.spawn import here
 
 TYPE_CHECKING = False
@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from anyhook.handlers.model_client import AnyModel
-    from anyhook.model.call import Call
     from anyhook.model.hook import Hook
-    from anyhook.model.words import Ending
     from anyhook.state.settings import Settings
     from anyhook.tables.rows import Dialect, Scene
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from anyhook.journal.journal import Journal
 from anyhook.journal.record import JournalPolicy, clean, run_fields, secrets_of
 from anyhook.model.call import Call, Run
+from anyhook.model.json_types import Json
 from anyhook.platform.launched import own_python
 from anyhook.platform.other_programs import outlive
 from anyhook.platform.run import adopt_orphans, run, start
@@ -20,7 +21,6 @@ from anyhook.platform.watcher import Watched
 
 if TYPE_CHECKING:
     from anyhook.handlers import Waitable
-    from anyhook.model.json_types import Json
 
 
 def line_of(hook: str, call: Call, run: Run, bodies: str) -> bytes:

@@ -5,20 +5,16 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from time import monotonic, time_ns
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from anyhook.model.call import Call, Run
+from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
+from anyhook.model.words import Ending
 from anyhook.platform.child import OUTPUT_LIMIT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import Ending
 
 VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 

@@ -8,12 +8,15 @@ import json
 import os
 import re
 import sys
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 from anyhook.model.call import Call, Run
+from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
 from anyhook.model.texts import install_command
 from anyhook.model.words import RUN_VARIABLE
 from anyhook.platform.launched import own_python
@@ -21,14 +24,10 @@ from anyhook.platform.run import start
 from anyhook.state.agent_table import own_servers
 from anyhook.state.entry_places import own_env
 from anyhook.tables.registry import special
+from anyhook.tables.rows import Dialect, Scene
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
-
     from anyhook.handlers import Waitable
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Dialect, Scene
 
     FindServer = Callable[[Hook, Mapping[str, str], str, Mapping[str, Json]], dict[str, Json] | str]
     """Hook, environment, project, our own servers → the server whose tool the hook calls, or why there is none."""

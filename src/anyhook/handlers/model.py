@@ -16,18 +16,18 @@ from anyhook.handlers.key_variables import key_names, without_keys
 from anyhook.handlers.roles import role_of
 from anyhook.handlers.tools import Workplace
 from anyhook.model.call import Call, Run
+from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.model.texts import install_command
+from anyhook.model.words import Ending
 from anyhook.platform.child import OUTPUT_LIMIT
 from anyhook.platform.spawn import inside_hook
+from anyhook.state.settings import Settings
+from anyhook.tables.rows import Asking, Dialect, Scene
 
 if TYPE_CHECKING:
     from anyhook.handlers.model_client import AnyModel, Client
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import Ending
-    from anyhook.state.settings import Settings
-    from anyhook.tables.rows import Asking, Dialect, Scene
 
 LOADING_S = 60.0
 """How long the client library may take to load. This does not count for the hook's limit: it can take seconds on a busy

@@ -3,25 +3,21 @@ when a handler is about to ask. It returns text or an error message, and never r
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic_ai import Agent, ModelSettings, UsageLimits, capture_run_messages
 from pydantic_ai.exceptions import ModelHTTPError, UserError
-from pydantic_ai.messages import ModelResponse
+from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model, infer_model
-from pydantic_ai.providers import infer_provider, infer_provider_class
+from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 
 from anyhook.handlers.roles import name_of
+from anyhook.tables.rows import Asking
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
-
-    from pydantic_ai.messages import ModelMessage
-    from pydantic_ai.providers import Provider
-
     from anyhook.handlers.model import Question
-    from anyhook.tables.rows import Asking
 
     Tool = Callable[..., Awaitable[str]]
     Counted = Callable[[str, ModelResponse], None]

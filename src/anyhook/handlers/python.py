@@ -9,25 +9,21 @@ import inspect
 import os
 import sys
 import threading
+from collections.abc import Awaitable, Callable
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFileLoader, FileFinder
 from time import monotonic, time_ns
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 from anyhook.hooks.worker import SourceOnly
 from anyhook.model import lean_json as json
 from anyhook.model.call import Call, Run
+from anyhook.model.hook import Hook
+from anyhook.model.words import Ending
 from anyhook.platform.spawn import inside_hook
 from anyhook.tables.registry import module_of
+from anyhook.tables.rows import Dialect, Scene
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from types import ModuleType
-
-    from anyhook.model.hook import Hook
-    from anyhook.model.words import Ending
-    from anyhook.tables.rows import Dialect, Scene
-
-    _Function = Callable[[object], object]
+_Function = Callable[[object], object]
 
 
 class ProjectPath(str):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anyhook.model.hook import Hook
+from anyhook.state.settings import Settings
+from anyhook.tables.rows import Asking, Dialect
+
 if TYPE_CHECKING:
     from anyhook.handlers.model_client import AnyModel
-    from anyhook.model.hook import Hook
-    from anyhook.state.settings import Settings
-    from anyhook.tables.rows import Asking, Dialect
 
 
 def role_of(hook: Hook, asking: Asking) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from time import monotonic
-from typing import TYPE_CHECKING
 
 import regex
 
@@ -15,10 +15,7 @@ from anyhook.model.words import RUN_VARIABLE
 from anyhook.platform.async_wait import wait_in_thread
 from anyhook.platform.run import start
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping
-
-    Tool = Callable[..., Awaitable[str]]
+Tool = Callable[..., Awaitable[str]]
 
 MAX_TEXT = 30_000
 MAX_FOUND_FILES = 1_000

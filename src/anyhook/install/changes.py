@@ -4,21 +4,20 @@ none. Every file is replaced atomically, so that an agent sees the old text or t
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from anyhook.documents.edit import CannotEdit
 from anyhook.documents.read import Unreadable, read_bytes
-from anyhook.install.entries import cannot_edit, is_own_text, own_text, with_ours, without_ours
+from anyhook.install.entries import EntryStart, cannot_edit, is_own_text, own_text, with_ours, without_ours
 from anyhook.model.record import Record
 from anyhook.platform.places import replace_file
 from anyhook.state.entry_places import OWN, roots_of
+from anyhook.state.installs import Installs
+from anyhook.tables.host_rows import Entry, Host
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from anyhook.install.entries import Closed, EntryStart
-    from anyhook.state.installs import Installs
-    from anyhook.tables.host_rows import Entry, Host
+    from anyhook.install.entries import Closed
 
 
 class CannotChange(Exception):  # noqa: N818 (it says what happened)

@@ -7,6 +7,7 @@ import json
 import math
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from os.path import basename
 from typing import TYPE_CHECKING
 
@@ -14,20 +15,18 @@ from anyhook.documents import edit
 from anyhook.documents.edit import CannotEdit
 from anyhook.documents.edit_toml import tables
 from anyhook.documents.lines import in_lines_of, line_end
+from anyhook.model.firing import Answer
+from anyhook.model.json_types import Json
 from anyhook.model.pattern import later
 from anyhook.model.record import Record
 from anyhook.programs.commands import words_of
 from anyhook.programs.table import row_of
 from anyhook.state.entry_places import HOME
+from anyhook.tables.host_rows import Entry, Host, HostEvent
 from anyhook.tables.registry import special
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from anyhook.documents.parse import Place, Syntax
-    from anyhook.model.firing import Answer
-    from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Entry, Host, HostEvent
 
     Closed = Mapping[str, Answer]
     """The agent's own event → what it is told where we cannot be run; empty for an entry that is not closed."""

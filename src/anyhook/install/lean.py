@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
 
 from anyhook.model.event import AFTER_CALL, GATES
-from anyhook.tables.host_rows import CHANNELS, speaks_before_calls
+from anyhook.tables.host_rows import CHANNELS, Host, HostEvent, speaks_before_calls
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from anyhook.tables.host_rows import Host, HostEvent
-
-    Tools = frozenset[str] | None
-    """Tools by the agent's own names; None for every tool."""
-    Wanted = Mapping[str, Tools]
-    """Canonical event → the tools that hooks want there."""
-    Asked = Mapping[str, Tools]
-    """The agent's own event → the tools at which it calls us."""
+Tools = frozenset[str] | None
+"""Tools by the agent's own names; None for every tool."""
+Wanted = Mapping[str, Tools]
+"""Canonical event → the tools that hooks want there."""
+Asked = Mapping[str, Tools]
+"""The agent's own event → the tools at which it calls us."""
 
 
 def lean(host: Host, wanted: Wanted) -> Host:

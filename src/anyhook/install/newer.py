@@ -8,11 +8,11 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from importlib.util import find_spec
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin, urlsplit
 from urllib.request import Request, urlopen
 from zipfile import BadZipFile, ZipFile
@@ -20,9 +20,6 @@ from zipfile import BadZipFile, ZipFile
 from anyhook import __version__
 from anyhook.install.packages import BadPackage, checkout, git, is_repository, split_revision
 from anyhook.model.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 WHEEL = re.compile(r"anyhook-(\d+(?:\.\d+)*)-py3-none-[\w.]+\.whl")
 TAG = re.compile(r"refs/tags/(v?(\d+(?:\.\d+)*))")

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from anyhook.documents import edit
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.model.pattern import later
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from anyhook.tables.host_rows import Host
+from anyhook.tables.host_rows import Host
 
 YES = ("1", "true", "yes", "on")
 LINE = later(r"^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[=:][ \t]*[\"'`]?[ \t]*(\w*)", re.MULTILINE)

@@ -4,17 +4,13 @@ agent itself obeys them."""
 from __future__ import annotations
 
 import glob
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from anyhook.documents.files import Files
 from anyhook.documents.parse import syntax_of
 from anyhook.install.entries import is_ours
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Host
+from anyhook.model.json_types import Json
+from anyhook.tables.host_rows import Host
 
 ETC = "/etc"
 ONLY_THEIRS = ("allowManagedHooksOnly", "allow_managed_hooks_only")

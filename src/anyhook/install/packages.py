@@ -10,16 +10,14 @@ import os
 import shutil
 import tempfile
 import tomllib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anyhook.documents.pins import FOLDER, LOCK
 from anyhook.model.record import Record
 from anyhook.platform.other_programs import ask
 from anyhook.platform.places import replace_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 LEFT_OUT = (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv")
 PLACE = ".anyhook/hooks.toml"

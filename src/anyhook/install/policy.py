@@ -11,27 +11,22 @@ import re
 import shutil
 import stat
 import unicodedata
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from tempfile import TemporaryDirectory
 from time import time_ns
-from typing import TYPE_CHECKING
 
 from anyhook.documents.files import Files
 from anyhook.documents.parse import repeated_key
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.install.packages import BadPackage, checkout, split_revision
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
+from anyhook.model.words import HookScope
 from anyhook.platform.locks import locked
 from anyhook.platform.other_programs import ask
 from anyhook.platform.places import NO_LINK, NO_WAIT, replace_file
 from anyhook.state.policies import BROKEN, CURRENT, INDEX, STALE, BadEntry, Policy, is_name, policy_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import HookScope
 
 MANIFEST, SIGNATURE, NAMESPACE = "manifest.json", "manifest.json.sig", "anyhook-policy"
 MAX_FILES, MAX_BYTES, MAX_ALL_BYTES = 500, 1 << 20, 16 << 20

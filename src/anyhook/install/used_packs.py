@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from anyhook.documents import edit
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.install.changes import CannotChange
+from anyhook.model.json_types import Json
 from anyhook.platform.places import base_of, replace_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from anyhook.model.json_types import Json
 
 HEADER = """\
 # Rules for coding agents; `anyhook guards` shows them. Rules of your own go below, as [[rule]]:

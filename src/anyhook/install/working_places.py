@@ -4,16 +4,13 @@ Asked only if a call changes something outside the project. Nothing is started."
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from anyhook.documents import edit
 from anyhook.platform.places import head, home_of
 from anyhook.state.entry_places import roots_of
 from anyhook.state.repository import place_of
 from anyhook.tables.registry import HOSTS, host, special
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 MAX_SETTINGS_BYTES = 1 << 20
 MAX_WORKTREES = 100

@@ -61,6 +61,10 @@ if TYPE_CHECKING:
     """Whose files declare a hook; `builtin` for a hook that is part of a product, "" if unknown."""
     OwnScope = Literal["project", "user"]
     """Where a person's new entry goes."""
+else:  # a word is a text; ordinary modules import these names as they do others
+    Word = Verdict = Effect = HostEffect = Ending = Cause = Posture = Mode = Trust = Off = WarmPython = str
+    HandlerKind = HookState = HookStatus = GateState = OffCause = GateCause = AgentCause = Severity = str
+    HookScope = OwnScope = str
 
 NONE: Verdict = "none"
 ALLOW: Verdict = "allow"

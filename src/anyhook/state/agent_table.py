@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from anyhook.model.json_types import Json
 from anyhook.platform.places import config_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.json_types import Json
 
 
 def agent_table(env: Mapping[str, str]) -> dict[str, object]:

@@ -10,21 +10,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from time import time, time_ns
-from typing import TYPE_CHECKING
 
 from anyhook.model import lean_json
+from anyhook.model.json_types import Json
 from anyhook.model.lean_json import dumps
 from anyhook.model.record import Record
 from anyhook.platform.places import NOWHERE
 from anyhook.platform.spawn import is_running
 from anyhook.platform.store import KINDS, Store
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.json_types import Json
-
 
 OF_ANSWER = ".answer"
 FOR_JSON = ("id", "at", "agent", "project", "session", "tool", "what", "reason", "rule", "until")

@@ -8,14 +8,11 @@ import json
 import os
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.platform.places import make_private_dir
 from anyhook.platform.store import Store
-
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
 
 ID = re.compile(r"[\w.-]{1,100}\Z")
 IS_KEPT = re.compile(r"[0-9a-f]{16}-.*\.json\Z")

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from anyhook.documents.edit import CannotEdit, at, put, read, remove
 from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.model.json_types import Json
 from anyhook.model.lean_json import dumps
 from anyhook.platform.locks import locked
 from anyhook.platform.places import config_file, replace_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from anyhook.model.json_types import Json
-
 
 NEW_LINE = "\n"
 

@@ -5,21 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from time import time_ns
-from typing import TYPE_CHECKING
 
 from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.model.json_types import Json
 from anyhook.model.pattern import later
 from anyhook.model.record import Record
 from anyhook.platform.locks import locked
 from anyhook.platform.places import INSTALLS, may_exist, write_private
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from anyhook.model.json_types import Json
-
 
 PLAIN_NAME = "anyhook"
 UNMADE_NAME = f"{PLAIN_NAME}-********"

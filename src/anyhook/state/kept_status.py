@@ -8,7 +8,7 @@ import marshal
 import os
 import sys
 
-from anyhook.platform.places import SETTLED_NS, believed_dir, is_unchanged, stamp
+from anyhook.platform.places import SETTLED_NS, Stamp, believed_dir, is_unchanged, stamp
 from anyhook.platform.store import Store, slot_of
 from anyhook.state.plans import Setup, plan_name
 
@@ -16,8 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
-
-    from anyhook.platform.places import Stamp
 
     Printed = tuple[str, str, int]
     """stdout, stderr and the exit status."""

@@ -8,20 +8,16 @@ import json
 import os
 import stat
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from anyhook.documents.files import UNPINNED
+from anyhook.model.json_types import Json
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
 from anyhook.platform.locks import locked
 from anyhook.platform.places import APPROVALS_FILE, NO_LINK, NO_WAIT, open_regular, user_id, write_private
 from anyhook.state.repository import Place, place_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from anyhook.model.json_types import Json
 
 NOT_HOOKS = ("cases:", "mcp:", "subagent:", "skill:")
 """Prefixes of the ids of approved things that are not hooks."""

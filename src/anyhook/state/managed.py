@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
+from anyhook.documents.files import Files
 from anyhook.documents.managed import SCOPE, believed, managed_dir
-from anyhook.state.settings import STRICTEST, read_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from anyhook.documents.files import Files
-    from anyhook.model.hook import Hook
-    from anyhook.state.settings import Settings
+from anyhook.model.hook import Hook
+from anyhook.state.settings import STRICTEST, Settings, read_settings
 
 
 def with_managed(settings: Settings, env: Mapping[str, str], files: Files, home: str) -> Settings:

@@ -6,33 +6,30 @@ from __future__ import annotations
 
 import marshal
 import os
+from collections.abc import Callable, Mapping
 from functools import partial
 from time import localtime, mktime, strftime, time
-from typing import TYPE_CHECKING
+from typing import Any, Literal, Protocol
 
 from anyhook.model import lean_json
 from anyhook.model.lean_json import digest, short_digest
 from anyhook.model.record import Record
 from anyhook.platform.store import BLOCK, DAY_S, KINDS, Store
 from anyhook.rules.evaluate import Before, PastLost
+from anyhook.tables.spent import Reading
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any, Literal, Protocol
+Standing = Literal["counted", "held", "done"]
+"""Of a call: it counts; it counts once it has run, because a person was asked; it has run."""
+Book = dict[str, Any]
+"""One memory as it is stored."""
 
-    from anyhook.tables.spent import Reading
 
-    Standing = Literal["counted", "held", "done"]
-    """Of a call: it counts; it counts once it has run, because a person was asked; it has run."""
-    Book = dict[str, Any]
-    """One memory as it is stored."""
+class Books(Protocol):
+    """Where memories are kept."""
 
-    class Books(Protocol):
-        """Where memories are kept."""
-
-        def read(self, key: str) -> bytes | None: ...
-        def keep(self, key: str, change: Callable[[bytes | None], bytes]) -> None: ...
-        def was_there(self, key: str) -> bool: ...
+    def read(self, key: str) -> bytes | None: ...
+    def keep(self, key: str, change: Callable[[bytes | None], bytes]) -> None: ...
+    def was_there(self, key: str) -> bool: ...
 
 
 KIND, WITNESS = "memory", "told"

@@ -11,7 +11,7 @@ import sys
 from anyhook import __version__
 from anyhook.model.event import GATES
 from anyhook.model.record import Record
-from anyhook.platform.places import SETTLED_NS, believed_dir, is_there, is_unchanged, make_private_dir, stamp
+from anyhook.platform.places import SETTLED_NS, Stamp, believed_dir, is_there, is_unchanged, make_private_dir, stamp
 from anyhook.platform.store import Store, slot_of
 from anyhook.tables.registry import DIALECTS, VARIABLES
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
     from anyhook.model.words import Mode, Trust
-    from anyhook.platform.places import Stamp
     from anyhook.tables.rows import Roots
 
     Values = tuple[Any, ...]

@@ -5,25 +5,18 @@ have refused is refused until it is whole again."""
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from anyhook.documents.files import Files
 from anyhook.documents.managed import SCOPE, believed, managed_dir
-from anyhook.model.hook import OF_POLICY
+from anyhook.model.hook import OF_POLICY, Hook
+from anyhook.model.json_types import Json
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.record import Record
-from anyhook.model.words import MODE, OFF, ON_FAILURE
+from anyhook.model.words import MODE, OFF, ON_FAILURE, HookScope
 from anyhook.platform.places import config_file
-from anyhook.state.settings import read_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
-
-    from anyhook.documents.files import Files
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import HookScope
-    from anyhook.state.settings import Settings
+from anyhook.state.settings import Settings, read_settings
 
 FOLDER, INDEX = "policies", "index.json"
 CURRENT, STALE, BROKEN = "current", "stale", "broken"

@@ -5,13 +5,10 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from anyhook.model.record import Record
 from anyhook.platform.places import NO_WAIT, user_id
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MAX_GIT_CONFIG = 1024 * 1024
 MAX_POINTER_BYTES = 8192

@@ -6,17 +6,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.model.json_types import Json
 from anyhook.model.problem import Problem
 from anyhook.platform.locks import locked
 from anyhook.platform.places import may_exist, write_private
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from anyhook.model.json_types import Json
 
 USER = ""
 """The key of hooks that belong to no project."""
