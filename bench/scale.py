@@ -5,7 +5,6 @@ any of it."""
 from __future__ import annotations
 
 import argparse
-import fcntl
 import json
 import os
 import sys
@@ -14,14 +13,11 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from anyhook.journal.word_search import WORTH
-from anyhook.journal.writer import full_paths, words_path
 from bench import past
 from bench.promises import Place
 
 ANYHOOK = str(Path(sys.executable).parent / "anyhook")
 LAUNCHER = str(Path(__file__).with_name("launcher.py"))
-MAKE_INDEX = "the index of words"
 QUICK_S = 2.0
 """Anything faster is measured three times, and the best counts, because the machine may be busy."""
 
@@ -76,9 +72,7 @@ def cases(count: int) -> dict[str, list[str]]:
         "stats --since 60d, for the first time": ["stats", "--since", "60d"],
         "stats --since 60d": ["stats", "--since", "60d"],
         "stats --since 60d --session": ["stats", "--since", "60d", "--session", f"session-{middle // 200}"],
-        "log --search, two words, for the first time": ["log", "--search", f"parser {middle + 4}"],
         "log --search, a common word": ["log", "-n", "20", "--search", "journal"],
-        MAKE_INDEX: [],
         "log --search, two words": ["log", "--search", f"parser {middle + 4}"],
         "log --search, a rare word": ["log", "--search", str(middle)],
         "verify": ["verify"],
@@ -87,21 +81,6 @@ def cases(count: int) -> dict[str, list[str]]:
         "replay --on-failure deny": ["replay", "--on-failure", "deny"],
         "export": ["export", "--format", "jsonl", "-o", os.devnull],
     }
-
-
-def index_made(state: Path) -> None:
-    """Wait for the process that makes the index of words, if the previous search started one."""
-    begun = time.perf_counter()
-    full = full_paths(str(state))
-    if sum(map(os.path.getsize, full)) < WORTH:
-        return
-    while not all(os.path.exists(words_path(path)) for path in full):
-        time.sleep(0.1)
-    folder = os.open(state, os.O_RDONLY)
-    fcntl.flock(folder, fcntl.LOCK_EX)  # the last one may still be running
-    os.close(folder)
-    size = sum(path.stat().st_size for path in state.glob("*.words.sqlite"))
-    print(f"  an index of words, {size / 1e6:.1f} MB, made {time.perf_counter() - begun:.1f} s later", flush=True)
 
 
 def measured(folder: Path, count: int) -> dict[str, Spent]:
@@ -113,9 +92,6 @@ def measured(folder: Path, count: int) -> dict[str, Spent]:
     print(f"{count:,} records, {size / 1e6:,.0f} MB, written in {time.perf_counter() - begun:.1f} s", flush=True)
     found: dict[str, Spent] = {}
     for name, words in cases(count).items():
-        if name == MAKE_INDEX:
-            index_made(past.state_of(place))
-            continue
         found[name] = run(words, place) if name.endswith("first time") else best(words, place)
         seconds, cpu_s, peak_mb, _ = found[name]
         print(f"  {name:48} {seconds:8.2f} s {cpu_s:8.2f} s of processor time {peak_mb:7.1f} MB", flush=True)

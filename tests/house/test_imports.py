@@ -297,7 +297,7 @@ def test_only_what_a_cold_call_loads_is_lean(cold: set[str]) -> None:
 
 INSTALLED_WITH_US = {"yaml", "regex", "tree_sitter", "tree_sitter_bash", "click", "rich", "anyhook"}
 FOR_EXTRAS = {
-    "cli/tui/terminal.py", "cli/web/server.py", "handlers/model_client.py", "journal/export_otlp.py",
+    "cli/web/server.py", "handlers/model_client.py", "journal/export_otlp.py",
     "journal/export_parquet.py",
 }  # fmt: skip
 """The modules of the core that need an extra. They are loaded by the verbs that need them, and by nothing else."""

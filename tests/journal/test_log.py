@@ -92,7 +92,6 @@ WRONG = {
     "--event Nope": "--event: ",
     "--last 0": "--last 0: must be a whole number",
     "--last x": "--last x: must be a whole number",
-    "-f --search x": "--search looks through what is there",
     "--since=": "--since: '' is not a time",
     "--search=": "--search: give at least one word",
 }

@@ -10,8 +10,6 @@ import pytest
 from journal_box import Box
 
 from anyhook import Event
-from anyhook.journal.word_search import blocks_with, make_all, tokens_of
-from anyhook.journal.writer import full_path
 from anyhook.state.settings import Settings
 from conftest import World
 
@@ -53,7 +51,6 @@ def test_a_canary_gets_into_no_sink(box: Box, tmp_path: Path) -> None:
     world.command("fire", "UserPromptSubmit", "--prompt", f"my password={CANARY} is this")
     settled(world, 6)
     assert box.lines("--search", "curl")
-    make_all_of(world)
     assert box.json("stats")["hooks"]
     assert "[redacted]" in box.call("explain", "1")[1]
     assert [path for path, text in kept(world).items() if CANARY.encode() in text and "/plans/" not in path] == []
@@ -76,16 +73,6 @@ def test_nor_into_a_table(world: World, box: Box, tmp_path: Path) -> None:
     table = tmp_path / "x.parquet"
     assert box.call("export", "--format", "parquet", "-o", str(table))[0] == 0
     assert CANARY.encode() not in table.read_bytes()
-
-
-def make_all_of(world: World) -> None:
-    """Build the word index as if the journal's file were full."""
-    full = Path(full_path(str(world.state), 1))
-    full.write_bytes((world.state / "journal.jsonl").read_bytes())
-    make_all(str(world.state))
-    with full.open("rb") as file:
-        assert blocks_with(tokens_of("curl"), str(full), file)
-    full.unlink()
 
 
 @pytest.mark.parametrize("bodies", ["full", "hashed", "none"])

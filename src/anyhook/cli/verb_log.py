@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from contextlib import closing
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from anyhook.cli import BadCall, render
@@ -16,22 +15,17 @@ from anyhook.cli.standing import here
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import wants_colour
 from anyhook.cli.view.log_line import log_line
-from anyhook.cli.view.progress import progress
 from anyhook.cli.view.rows import row_of
-from anyhook.journal.machines import machines_in
-from anyhook.journal.read import JournalLine
 from anyhook.journal.search import follow, newest, search
-from anyhook.journal.word_search import WORTH, WordSearch, make_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from anyhook.cli.view.rows import Row
-    from anyhook.journal.search import Wanted
+    from anyhook.journal.read import JournalLine
 
 MAX_TEXT = 2_000
 """How many characters of one text a line shows, if no terminal cuts it earlier."""
-MAX_SEARCH = 10_000
 MACHINE_FIELD = "anyhook.machine"
 LOOK_S = 0.2
 """How often `--follow` checks for new records."""
@@ -48,46 +42,29 @@ class LogOptions(RecordFilter, MachineOption):
 def log(options: LogOptions) -> int:
     """Print the journal of fired events, oldest first."""
     wanted, folder, as_json = wanted_of(options), folder_of(options), options.json
+    if options.search is not None:
+        if not options.search.split():
+            raise BadCall("--search: give at least one word.")
+        wanted = wanted.replace(words=tuple(options.search.split()))
     if not as_json and options.from_ is None and (off := here()()):
         render.say(off)
     if options.follow:
-        if options.search is not None:
-            raise BadCall("--search looks through what is there, --follow waits for more. Use --text with --follow.")
         for found in follow(folder, wanted, count_of("--last", options.last, 10)):
             if found is None:
                 time.sleep(LOOK_S)
-            elif not _show([found], as_json):
+            elif not show_records([found], as_json=as_json):
                 return 0
     most = count_of("--last", options.last, 0)
-    records: Iterable[JournalLine]
-    if options.search is not None:
-        records = _with_words(folder, wanted, options.search, most)
-    else:
-        records = newest(folder, wanted, most) if most else search(folder, wanted)
-    first = next(iter(records := iter(records)), None)
+    records = iter(newest(folder, wanted, most) if most else search(folder, wanted))
+    first = next(records, None)
     if first is None:
         render.say("The journal has no such record." if os.path.isdir(folder) else "Nothing was recorded yet.")
         return 0
-    _show(chain([first], records), as_json)
+    show_records(chain([first], records), as_json=as_json)
     return 0
 
 
-def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[JournalLine]:
-    """The last N records that have these words, oldest first."""
-    if not words.split():
-        raise BadCall("--search: give at least one word.")
-    looking = WordSearch(folder, words, wanted)
-    with progress("looking through the journal") as tell, closing(looking.lines(tell)) as found:
-        lines = [*islice(found, most or MAX_SEARCH)]
-        if not most and next(found, None) is not None:
-            render.say(f"More than {MAX_SEARCH} records have these words; the newest are shown. -n shows more.")
-    if looking.missed >= WORTH and not machines_in(folder) and make_elsewhere(folder):
-        render.say("An index for the next searches is being made in the background.")
-    records = lines[::-1]
-    return iter(sorted(records, key=lambda line: line.at_ns or 0) if machines_in(folder) else records)
-
-
-def _show(records: Iterable[JournalLine], as_json: bool) -> bool:
+def show_records(records: Iterable[JournalLine], *, as_json: bool = False) -> bool:
     """Print them; False if nobody reads the output any more."""
     return render.many_out(_as_written(records) if as_json else _for_people(records))
 

@@ -4,6 +4,7 @@ contain what is searched for."""
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager
 from heapq import merge
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ from anyhook.model import lean_json
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import BinaryIO
 
     from anyhook.model.json_types import Json
@@ -57,12 +58,15 @@ class Wanted(Record):
     text: str | None = None
     machine: str | None = None
     """How the name of the machine begins, of many."""
+    words: tuple[str, ...] = ()
+    """All of these must be in its texts, as whole words."""
 
     def fits(self) -> Callable[[dict[str, Json]], bool]:
         """A function that says whether a record matches."""
         since, until, hook = self.since_ns or 0, self.until_ns, self.hook
         left_out = PROOF if self.verdict is not None and self.agent != PROOF else None
         low_json = _low_json(self.text) if self.text and not self.text.isascii() else None
+        words = [re.compile(_whole(word), re.IGNORECASE) for word in self.words]
         asked = [
             (part, key, value)
             for part, key, value in (
@@ -88,6 +92,8 @@ class Wanted(Record):
                     return False
             if low_json is not None and low_json[1:-1] not in _low_json(record):
                 return False
+            if words and not _has_all(words, record):
+                return False
             return hook is None or any(hook in name for name in reached(record))
 
         return right
@@ -100,28 +106,28 @@ class Wanted(Record):
         texts = (self.session, self.project, self.agent, self.event, self.tool, self.hook, self.verdict)
         return tuple(lean_json.dumps(text)[1:-1].encode() for text in texts if text)
 
-    def low_text(self) -> bytes:
-        """The same of the text, in lower case; b"" if there is none. Lines have letters beyond ASCII as numbers,
-        without upper and lower case, so of a text with such letters this is the longest rest."""
-        plain = "".join(letter if letter.isascii() else "\n" for letter in self.text or "")
-        longest = max(plain.split("\n"), key=len) if plain != self.text else plain
-        return lean_json.dumps(longest)[1:-1].lower().encode()
+    def low_marks(self) -> list[bytes]:
+        """The same of the text and the words, in lower case. Lines have letters beyond ASCII as numbers, without upper
+        and lower case, so of a text with such letters this is the longest rest."""
+        rests = [max(re.split(r"[^\x00-\x7f]+", text), key=len) for text in (self.text or "", *self.words)]
+        return [lean_json.dumps(rest)[1:-1].lower().encode() for rest in rests if rest]
 
     def rarest_mark(self) -> tuple[bytes, bool]:
         """One thing that every matching line contains, and whether to search for it in lower case; the longest is
         probably the rarest."""
-        low = self.low_text()
+        low = max(self.low_marks(), key=len, default=b"")
         return low or max(self.marks(), key=len, default=b""), bool(low)
 
     def looks_right(self) -> Callable[[bytes], bool]:
         """A cheap test that every matching line passes."""
-        marks, low = self.marks(), self.low_text()
+        marks, low_marks = self.marks(), self.low_marks()
 
         def right(line: bytes) -> bool:
             for mark in marks:
                 if mark not in line:
                     return False
-            return low in line.lower() if low else True
+            low = line.lower() if low_marks else line
+            return all(mark in low for mark in low_marks)
 
         return right
 
@@ -129,6 +135,32 @@ class Wanted(Record):
 def _low_json(value: Json) -> str:
     """A value as JSON in small letters, every letter as it is."""
     return lean_json.dumps(value, ensure_ascii=False).lower()
+
+
+def _whole(word: str) -> str:
+    """A pattern for a word that is not part of a longer one."""
+    before, behind = (r"(?<![^\W_])" if word[0].isalnum() else "", r"(?![^\W_])" if word[-1].isalnum() else "")
+    return f"{before}{re.escape(word)}{behind}"
+
+
+def _has_all(words: Sequence[re.Pattern[str]], record: dict[str, Json]) -> bool:
+    text = "\n".join(texts_of(JournalLine.of(record)))
+    return all(word.search(text) for word in words)
+
+
+def texts_of(line: JournalLine) -> Iterator[str]:
+    """The texts that words are searched in, those that people remember: what the event was about, what hooks printed,
+    what was decided, and by which hook."""
+    yield from lean_json.every_text(line.data)
+    for call in line.calls:
+        if call.run is not None:
+            for said in (call.run.stdout, call.run.stderr, call.run.error):
+                yield from lean_json.every_text(said)
+    decision = line.decision
+    if decision is not None:
+        yield from lean_json.every_text([*decision.asked.values()])
+        yield from lean_json.every_text(decision.raw.get("problems"))
+    yield from line.reached
 
 
 def search(state_dir: str, wanted: Wanted) -> Iterator[JournalLine]:
@@ -147,11 +179,9 @@ def search(state_dir: str, wanted: Wanted) -> Iterator[JournalLine]:
 
 
 @contextmanager
-def open_parts(
-    state_dir: str, wanted: Wanted, known: Callable[[str, BinaryIO], list[tuple[int, int]] | None] | None = None
-) -> Iterator[list[tuple[int, int, int]]]:
+def open_parts(state_dir: str, wanted: Wanted) -> Iterator[list[tuple[int, int, int]]]:
     """The parts of files to search, for processes that share the work: descriptor, beginning and end of each part,
-    oldest first. `known` may say which parts of a file are enough."""
+    oldest first."""
     files = open_all(state_dir)
     try:
         parts: list[tuple[int, int, int]] = []
@@ -160,10 +190,7 @@ def open_parts(
                 continue
             if wanted.since_ns is not None:
                 seek_first(file, b"at", wanted.since_ns - SLACK_NS)
-            start, found = file.tell(), known(path, file) if known else None
-            if found is None:
-                found = parts_of_file(file, start)
-            parts += [(file.fileno(), max(first, start), last) for first, last in found if last > start]
+            parts += [(file.fileno(), first, last) for first, last in parts_of_file(file, file.tell())]
         yield parts
     finally:
         _close(files)

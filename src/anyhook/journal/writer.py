@@ -211,9 +211,9 @@ def _delete_old(state_dir: str, bounds: Bounds) -> None:
             left -= state.st_size
             if left < 0 or time() - state.st_mtime > bounds.keep_days * DAY_S:
                 os.unlink(path)
-                os.unlink(words_path(path))
+                os.unlink(f"{path.removesuffix('.jsonl')}.words.sqlite")
         except OSError:
-            continue  # somebody else was faster, or may and we may not; or nobody has made that index
+            continue  # somebody else was faster, or may and we may not; or no earlier version has made that index
 
 
 # -- the chain: every line ends with its number and a hash over itself and the hash before it, so that an edited,
@@ -258,11 +258,6 @@ def current_path(state_dir: str) -> str:
 def full_path(state_dir: str, last: int) -> str:
     """The name that a full file gets, by the number of its last record."""
     return f"{state_dir}/journal-{last:012d}.jsonl"
-
-
-def words_path(full: str) -> str:
-    """The path of the word index of a full file."""
-    return f"{full.removesuffix('.jsonl')}.words.sqlite"
 
 
 def full_paths(state_dir: str) -> list[str]:

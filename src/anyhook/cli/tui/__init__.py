@@ -1,1 +1,0 @@
-"""The journal live in the terminal."""
