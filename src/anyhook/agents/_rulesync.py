@@ -4,17 +4,12 @@ writes all events for Claude Code."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from anyhook.agents.claude.dialect import SHAPE
 from anyhook.agents.claude.events import EVENTS
-from anyhook.model.hook import Source
+from anyhook.documents.files import Files
+from anyhook.model.hook import Hook, Source
+from anyhook.model.json_types import Json
 from anyhook.tables.shapes import Entries
-
-if TYPE_CHECKING:
-    from anyhook.documents.files import Files
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
 
 NAME = "rulesync"
 PLACES = (".rulesync/hooks.jsonc", ".rulesync/hooks.json")

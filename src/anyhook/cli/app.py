@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +12,6 @@ from anyhook.cli import BAD_CALL, BadCall, render
 from anyhook.journal.files import UnreadableJournal
 from anyhook.satellites import PACKAGE, Missing, missing, needed
 from anyhook.tables.shapes import guess
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Verb → (module, one line of help). A verb's module is loaded when it is called.
 VERBS = {

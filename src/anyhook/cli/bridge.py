@@ -13,6 +13,7 @@ from time import monotonic
 
 from anyhook.cli import BLOCKED, BadCall
 from anyhook.engine.bridge import (
+    Incoming,
     concerns_refused,
     lost_record,
     margin_s,
@@ -22,15 +23,15 @@ from anyhook.engine.bridge import (
     with_self_protection,
 )  # fmt: skip
 from anyhook.engine.receive import project_of
-from anyhook.model.firing import NO_OPINION
-from anyhook.model.words import RECORD, RUN_VARIABLE
+from anyhook.model.firing import NO_OPINION, Answer
+from anyhook.model.words import RECORD, RUN_VARIABLE, Trust
 from anyhook.platform.kept_code import ENGINE, load
 from anyhook.platform.launched import Started, begun_s, ready
 from anyhook.platform.places import state_dir
 from anyhook.state.entry_places import Caller, notice
-from anyhook.state.plans import Setup, read_plan
+from anyhook.state.plans import CatalogPlan, Setup, read_plan
 from anyhook.state.start_variables import swaying
-from anyhook.tables.host_rows import OPENINGS, opening
+from anyhook.tables.host_rows import OPENINGS, Host, HostEvent, opening
 from anyhook.tables.registry import BadTable
 
 TYPE_CHECKING = False
@@ -38,11 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from anyhook.cli.options import BridgeOptions
-    from anyhook.engine.bridge import Incoming
-    from anyhook.model.firing import Answer
-    from anyhook.model.words import Trust
-    from anyhook.state.plans import CatalogPlan
-    from anyhook.tables.host_rows import Host, HostEvent
 
 OWN_SCRIPTS = (b"anyhook", b"anyhook-python", b"zygote.py")
 """The programs that start hooks."""

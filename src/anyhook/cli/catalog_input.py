@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from anyhook.cli.fire import project_of
+from anyhook.cli.options import ProjectOptions
 from anyhook.engine.catalog import build
 from anyhook.engine.match import Catalog
+from anyhook.model.words import Trust
 from anyhook.state.plans import Setup
-
-if TYPE_CHECKING:
-    from anyhook.cli.options import ProjectOptions
-    from anyhook.model.words import Trust
 
 
 def setup_of(options: ProjectOptions, trust: Trust | None = None) -> Setup:

@@ -6,8 +6,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable
 from time import perf_counter
-from typing import TYPE_CHECKING
+from types import CodeType, FrameType
 
 import anyhook
 from anyhook.cli import render
@@ -15,10 +16,6 @@ from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision
 from anyhook.model.firing import Answer
 from anyhook.model.outcome import Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import CodeType, FrameType
 
 PACKAGE = os.path.dirname(os.path.abspath(anyhook.__file__))
 STEPS = {

@@ -9,7 +9,7 @@ import sys
 from anyhook.cli import BLOCKED, DONE, FINDINGS, BadCall, render
 from anyhook.model import lean_json
 from anyhook.model.event import EVENTS, FIELDS, Event
-from anyhook.state.plans import Setup, read_plan
+from anyhook.state.plans import CatalogPlan, Setup, read_plan
 from anyhook.tables.registry import UnknownEvent, canonical_event, canonical_field, native_names
 
 TYPE_CHECKING = False
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from anyhook.cli.options import EventOptions, FireOptions, RunOptions
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
-    from anyhook.state.plans import CatalogPlan
 
 NAMES = {
     "tool": "tool", "call_id": "call_id", "source": "source", "trigger": "trigger", "reason": "reason",

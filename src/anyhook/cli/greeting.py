@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from anyhook import __version__
 from anyhook.cli import DONE, render
 from anyhook.cli.standing import status_of
 from anyhook.cli.view.console import prefixed
+from anyhook.gates.agents import AgentStatus
 from anyhook.gates.gate import OWN_COMMAND, not_holding, summary, together
 from anyhook.install.changes import CannotChange
 from anyhook.install.used_packs import rule_file, used_in
 from anyhook.rules.pack_list import GUARDS
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import INSTALLABLE, hosts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.gates.agents import AgentStatus
 
 STUCK = {
     "dead": "the entry does not work",

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from sqlite3 import Error
-from typing import TYPE_CHECKING
 
 from anyhook.cli import BadCall, render
 from anyhook.cli.options import Options, option
 from anyhook.cli.view.progress import progress
 from anyhook.journal.files import UnreadableJournal
 from anyhook.journal.machines import machines_in
-from anyhook.journal.run_index import index_elsewhere, index_path, known_runs
+from anyhook.journal.read import JournalLine
+from anyhook.journal.run_index import Runs, index_elsewhere, index_path, known_runs
 from anyhook.journal.search import Wanted
 from anyhook.journal.timespec import parse_time
 from anyhook.journal.writer import current_path, full_paths
@@ -22,12 +23,6 @@ from anyhook.model.event import EVENTS
 from anyhook.model.outcome import STRENGTH
 from anyhook.platform.places import state_dir
 from anyhook.tables.registry import UnknownEvent, canonical_event
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from anyhook.journal.read import JournalLine
-    from anyhook.journal.run_index import Runs
 
 
 class FromOption(Options):

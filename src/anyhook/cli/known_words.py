@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -10,9 +11,6 @@ from click.shell_completion import CompletionItem
 from anyhook.model.event import EVENTS
 from anyhook.rules.pack_list import GUARD, NAMES
 from anyhook.tables.registry import DIALECTS, INSTALLABLE, native_names
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 
 class KnownWord(click.ParamType[Any]):

@@ -6,19 +6,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from anyhook import __version__
 from anyhook.cli import BadCall
 from anyhook.cli.view.text import visible
 from anyhook.documents.read import Unreadable, read_bytes
-from anyhook.gates.review import APPROVED, REMOVED
+from anyhook.gates.review import APPROVED, REMOVED, Reviewed
 from anyhook.model.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anyhook.gates.review import Reviewed
 
 FORMAT_VERSION = 1
 

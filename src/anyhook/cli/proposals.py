@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 from anyhook.cli import render
 from anyhook.cli.person import may_change, require_person
@@ -13,28 +13,23 @@ from anyhook.cli.verb_backtest import BacktestOptions, planned
 from anyhook.cli.verb_rule import relaxed_in, spared, write_table
 from anyhook.documents import edit
 from anyhook.engine.engine import EngineOptions, open_engine
+from anyhook.engine.match import Catalog
 from anyhook.engine.routes import open_catalog
 from anyhook.engine.rules import Rules
 from anyhook.install.used_packs import rule_file, write_rules
+from anyhook.journal.read import JournalLine
 from anyhook.journal.search import Wanted
 from anyhook.model.event import AFTER_CALL
-from anyhook.model.hook import ARMED
+from anyhook.model.hook import ARMED, Hook
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.platform.places import home_of
 from anyhook.replay.imported import search_all
 from anyhook.replay.rejudge import event_in, left_out
 from anyhook.rules.calls import facts_of_event
+from anyhook.state.plans import Setup
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from anyhook.engine.match import Catalog
-    from anyhook.journal.read import JournalLine
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.state.plans import Setup
-
-    Key = tuple[str | None, str | None, str]
+Key = tuple[str | None, str | None, str]
 
 NOT_RELAXED = ("secrets", "system", "rules", "flow", "redact", "budget", "loops")
 """Packs to which no exception is proposed: secrets that leave, the system, the guards themselves."""

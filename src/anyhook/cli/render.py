@@ -6,7 +6,7 @@ import os
 import sys
 
 from anyhook.model import lean_json
-from anyhook.model.words import NOT_MET
+from anyhook.model.words import NOT_MET, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from anyhook.model.decision import Decision, Report
     from anyhook.model.json_types import JsonView
     from anyhook.model.problem import Problem
-    from anyhook.model.words import Verdict
 
 MARKS = {
     "ran": "·", "unmatched": "-", "untrusted": "?", "disabled": "-", "skipped": "-", "background": "~", "broken": "!",

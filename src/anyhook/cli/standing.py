@@ -4,27 +4,20 @@ the page and the greeting read one value."""
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from anyhook.cli.render import short_path
 from anyhook.engine.catalog import build
-from anyhook.gates.agents import calling_agents, gates_here
-from anyhook.gates.gate import ITSELF, not_holding, off_line, protected, summary
+from anyhook.engine.match import Catalog
+from anyhook.gates.agents import AgentStatus, calling_agents, gates_here
+from anyhook.gates.gate import ITSELF, GateStatus, not_holding, off_line, protected, summary
 from anyhook.gates.tell import guards_not_holding
 from anyhook.model.record import Record
 from anyhook.platform.places import state_dir
-from anyhook.replay.past import past_line
+from anyhook.replay.past import PastLine, past_line
 from anyhook.state.installs import Installs
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import past
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from anyhook.engine.match import Catalog
-    from anyhook.gates.agents import AgentStatus
-    from anyhook.gates.gate import GateStatus
-    from anyhook.replay.past import PastLine
 
 
 class ProjectStatus(Record):

@@ -5,22 +5,18 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from anyhook.cli import BadCall, render
+from anyhook.cli.options import ProjectOptions
 from anyhook.install.changes import CannotChange
 from anyhook.install.packages import BadPackage
+from anyhook.model.hook import Hook
+from anyhook.model.words import OwnScope
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Literal
-
-    from anyhook.cli.options import ProjectOptions
-    from anyhook.model.hook import Hook
-    from anyhook.model.words import OwnScope
-
-    Done = Literal["install", "add", "shadow", "disable", "enable", "relax"]
+Done = Literal["install", "add", "shadow", "disable", "enable", "relax"]
 
 INVERSE: dict[Done, str] = {
     "install": "uninstall", "add": "remove", "shadow": "enforce", "disable": "enable", "enable": "disable",

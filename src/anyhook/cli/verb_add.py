@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import click
 
@@ -25,17 +25,12 @@ from anyhook.gates.review import REMOVED
 from anyhook.install import packages
 from anyhook.install.packages import Package, write_files
 from anyhook.install.used_packs import change_used, rule_file, used_in
-from anyhook.model.words import OWN_SCOPES
+from anyhook.model.json_types import JsonView
+from anyhook.model.words import OWN_SCOPES, OwnScope
 from anyhook.platform.places import state_dir
 from anyhook.rules.pack_list import GUARD, NAMES, members, path_of, read_pack
 from anyhook.state.switches import Switches
 from anyhook.tables.shapes import guess
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from anyhook.model.json_types import JsonView
-    from anyhook.model.words import OwnScope
 
 
 class AddOptions(JsonOptions):

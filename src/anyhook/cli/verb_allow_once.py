@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,14 +13,11 @@ from anyhook.cli.person import require_person, require_terminal
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import prefixed
 from anyhook.cli.view.text import visible
-from anyhook.journal.read import about
+from anyhook.journal.read import JournalLine, about
 from anyhook.journal.search import PROOF, Wanted, newest, record_of
 from anyhook.model.outcome import ASK, BLOCK
 from anyhook.platform.places import NOWHERE, state_dir
 from anyhook.state.approvals import HOLDS_S, allow, key_of
-
-if TYPE_CHECKING:
-    from anyhook.journal.read import JournalLine
 
 MAX_EVENTS = 500
 """How many of the last records are searched for a refused call."""

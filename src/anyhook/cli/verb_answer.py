@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import select
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import click
 
@@ -18,6 +18,7 @@ from anyhook.engine.present import payload
 from anyhook.engine.receive import receive
 from anyhook.model import lean_json
 from anyhook.model.event import FIELDS, Event
+from anyhook.model.json_types import Json
 from anyhook.model.outcome import ASK, BLOCK
 from anyhook.model.record import Record
 from anyhook.model.words import HOOK_DIALECT, HOOK_EVENT, RUN_VARIABLE
@@ -28,16 +29,10 @@ from anyhook.programs.facts import Facts
 from anyhook.rules.calls import LINES, PATHS, facts_of
 from anyhook.tables import spoken
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
-from anyhook.tables.rows import Scene
+from anyhook.tables.rows import Dialect, EventRow, Scene
 from anyhook.tables.shapes import guess
+from anyhook.tables.spoken import Spoken
 from anyhook.tables.translate import restored
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Dialect, EventRow
-    from anyhook.tables.spoken import Spoken
 
 MAX_PAYLOAD = 50_000_000
 WAIT_S = 2.0

@@ -6,6 +6,7 @@ import os
 import re
 import sqlite3
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from tempfile import gettempdir
@@ -34,23 +35,37 @@ from anyhook.documents.files import Files
 from anyhook.engine.catalog import load, pinned
 from anyhook.engine.engine import Engine, EngineOptions, open_engine
 from anyhook.engine.hook_names import hooks_meant, likely
-from anyhook.engine.match import match
+from anyhook.engine.match import Catalog, HookStep, match
 from anyhook.engine.merge import posture_of
 from anyhook.engine.present import own_scene, present, scene_of
 from anyhook.engine.routes import open_catalog
 from anyhook.engine.rules import Rules, remembering
 from anyhook.handlers.function import function_call
 from anyhook.journal.machines import journals_of
+from anyhook.journal.read import JournalLine
+from anyhook.journal.search import Wanted
 from anyhook.model import lean_json
-from anyhook.model.event import EVENTS
-from anyhook.model.hook import Source
+from anyhook.model.event import EVENTS, Event
+from anyhook.model.hook import Hook, Source
+from anyhook.model.json_types import JsonView
 from anyhook.model.lean_json import digest, every_text
 from anyhook.model.outcome import BLOCK, SILENT
 from anyhook.model.record import Record
+from anyhook.model.words import Posture
 from anyhook.platform.places import home_of, make_private_dir, state_dir
 from anyhook.platform.pool import process_pool
 from anyhook.programs.python_script import read_script
-from anyhook.replay.backtest import EXAMPLES, Backtest, Subject, WorkerLost, as_one_of_many, put_together, spread
+from anyhook.replay.backtest import (
+    EXAMPLES,
+    Backtest,
+    Subject,
+    Tallied,
+    Tally,
+    WorkerLost,
+    as_one_of_many,
+    put_together,
+    spread,
+)
 from anyhook.replay.trial import Trial, end_with, sandbox_of, works
 from anyhook.rules.pack_list import NAMES, members, path_of
 from anyhook.state.memory import Sketch
@@ -59,17 +74,9 @@ from anyhook.tables.registry import dialect, module_of
 from anyhook.tables.translate import to_native
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor
 
-    from anyhook.engine.match import Catalog, HookStep
-    from anyhook.journal.read import JournalLine
-    from anyhook.journal.search import Wanted
-    from anyhook.model.event import Event
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import JsonView
-    from anyhook.model.words import Posture
-    from anyhook.replay.backtest import Pair, Tallied, Tally
+    from anyhook.replay.backtest import Pair
 
 HANDLERS = ("command", "python", "rule", "function")
 

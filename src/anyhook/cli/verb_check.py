@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from anyhook.cli import DONE, FINDINGS, BadCall, render
@@ -12,14 +10,10 @@ from anyhook.cli.options import ProjectOptions, TrustOption, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import prefixed
 from anyhook.cli.view.sarif import sarif
-from anyhook.gates.check import UnknownFile, checkup
+from anyhook.gates.check import Findings, UnknownFile, checkup
 from anyhook.gates.status import split_place
 from anyhook.model.codes import CODES
-from anyhook.model.problem import ERROR
-
-if TYPE_CHECKING:
-    from anyhook.gates.check import Findings
-    from anyhook.model.problem import Problem
+from anyhook.model.problem import ERROR, Problem
 
 PATHS = click.Argument(["paths"], nargs=-1, metavar="[PATH]...")
 

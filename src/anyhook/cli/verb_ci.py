@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from anyhook.cli import DONE, FINDINGS, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import HookOptions, JsonOptions, TrustOption, repeated
-from anyhook.cli.standing import status_of
+from anyhook.cli.standing import ProjectStatus, status_of
 from anyhook.cli.verbs import verb
 from anyhook.engine.catalog import build
 from anyhook.engine.hook_names import hooks_meant
-from anyhook.gates.gate import protected, together
+from anyhook.gates.gate import GateStatus, protected, together
 from anyhook.gates.status import grouped, owner
+from anyhook.model.hook import Hook
 from anyhook.state.plans import Setup
 from anyhook.tables.shapes import guess
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anyhook.cli.standing import ProjectStatus
-    from anyhook.gates.gate import GateStatus
-    from anyhook.model.hook import Hook
 
 
 class CiOptions(JsonOptions, HookOptions, TrustOption):

@@ -6,8 +6,9 @@ import os
 import shutil
 import signal
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from time import time_ns
-from typing import TYPE_CHECKING
+from types import FrameType
 
 import click
 
@@ -20,29 +21,22 @@ from anyhook.cli.verbs import check_agents, verb
 from anyhook.cli.view.console import BAD, GOOD, PLAIN, WARN, prefixed, wants_colour
 from anyhook.cli.view.record_text import when
 from anyhook.engine.catalog import build
+from anyhook.engine.match import Catalog
 from anyhook.gates.agents import borrowed, covered, in_own_files, seen_from, unheard, wanted
 from anyhook.gates.diagnosis import ARMED, INERT, NOT_INSTALLED, REFUSING, UNKNOWN, diagnose
-from anyhook.gates.gate import SAFE_STATES, unguarded
+from anyhook.gates.gate import SAFE_STATES, GateStatus, unguarded
 from anyhook.gates.status import gates
 from anyhook.gates.versions import Version, version
 from anyhook.install.organisation import decided
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.platform.places import home_of, state_dir
 from anyhook.replay.past import PastProof, counted, installed_since, keep, prove
 from anyhook.satellites import needed, part
 from anyhook.state.installs import Installs
 from anyhook.state.plans import Setup
-from anyhook.tables.host_rows import EFFECTS
+from anyhook.tables.host_rows import EFFECTS, Host
 from anyhook.tables.registry import INSTALLABLE, host, past
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from types import FrameType
-
-    from anyhook.engine.match import Catalog
-    from anyhook.gates.gate import GateStatus
-    from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Host
 
 EXAMPLE = "anyhook doctor claude"
 LIMIT_S, MAX_LIMIT_S = 120.0, 3600.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 import click
 
@@ -19,30 +19,24 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import TONES, wants_colour
 from anyhook.cli.view.record_text import record_page, tone
 from anyhook.engine.catalog import build
-from anyhook.engine.engine import EngineOptions, open_engine
+from anyhook.engine.engine import Engine, EngineOptions, open_engine
 from anyhook.engine.receive import recalled
 from anyhook.gates.diagnosis import diagnose
 from anyhook.gates.observed import ASKABLE, LOST, WORKS, load, promised
 from anyhook.journal.search import Wanted, newest, record_of
 from anyhook.model import lean_json
+from anyhook.model.event import Event
+from anyhook.model.json_types import Json, JsonView
 from anyhook.model.outcome import BLOCK
 from anyhook.model.record import Record
-from anyhook.model.words import NOT_MET
+from anyhook.model.words import NOT_MET, HostEffect
 from anyhook.platform.places import home_of, state_dir
+from anyhook.programs.facts import Facts
 from anyhook.rules.calls import facts_of_event
+from anyhook.state.plans import Setup
+from anyhook.tables.host_rows import Host, HostEvent
 from anyhook.tables.registry import DIALECTS, HOSTS, host
 from anyhook.tables.translate import renamed, restored
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from anyhook.engine.engine import Engine
-    from anyhook.model.event import Event
-    from anyhook.model.json_types import Json, JsonView
-    from anyhook.model.words import HostEffect
-    from anyhook.programs.facts import Facts
-    from anyhook.state.plans import Setup
-    from anyhook.tables.host_rows import Host, HostEvent
 
 
 class InAgent(Record):

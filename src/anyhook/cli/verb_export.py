@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from logging import WARNING, getLogger
 from logging.handlers import BufferingHandler
-from typing import TYPE_CHECKING
 
 from anyhook.cli import BadCall, render
 from anyhook.cli.journal_input import RecordFilter, check_not_journal, sound, wanted_of
@@ -13,15 +13,11 @@ from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import of_extra, verb
 from anyhook.cli.view.progress import progress
 from anyhook.journal.files import UnreadableJournal
+from anyhook.journal.read import JournalLine
 from anyhook.journal.redact import redacted
 from anyhook.journal.search import record_of, search
 from anyhook.platform.places import state_dir
 from anyhook.tables.isolation import error_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.journal.read import JournalLine
 
 FORMATS = ("jsonl", "parquet", "otlp")
 MAX_LOGGED = 100

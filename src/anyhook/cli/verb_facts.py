@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import click
 
@@ -14,12 +14,8 @@ from anyhook.cli.fire import event_of, project_of
 from anyhook.cli.options import EventOptions, FactsOptions
 from anyhook.cli.verbs import check_agents, verb
 from anyhook.platform.places import home_of
+from anyhook.programs.facts import Facts, Program
 from anyhook.rules.calls import facts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.programs.facts import Facts, Program
 
 EXAMPLE = "anyhook facts 'sudo rm -r build && git push -f'"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from anyhook.cli import DONE, render
@@ -14,18 +15,14 @@ from anyhook.cli.view.console import FAINT, GOOD, cell, grid, show
 from anyhook.engine.catalog import build
 from anyhook.install import packages
 from anyhook.install.used_packs import rule_file, used_in
+from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
 from anyhook.model.words import OWN_SCOPES
-from anyhook.rules.pack_list import GUARDS, NAMES, path_of, read_pack
+from anyhook.rules.pack_list import GUARDS, NAMES, Pack, path_of, read_pack
 from anyhook.state.plans import Setup
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rich.table import Table
-
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.rules.pack_list import Pack
 
 
 class GuardsOptions(JsonOptions):

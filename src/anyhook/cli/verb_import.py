@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import click
 
@@ -16,20 +16,15 @@ from anyhook.cli.verbs import verb
 from anyhook.documents.files import Files
 from anyhook.journal.record import JournalPolicy, secrets_of
 from anyhook.journal.writer import Bounds
+from anyhook.model.json_types import JsonView
 from anyhook.model.words import FULL
 from anyhook.platform.places import config_file, home_of, make_private_dir, state_dir
-from anyhook.replay.imported import IMPORTED_FOLDER, Importer
+from anyhook.replay.imported import IMPORTED_FOLDER, Imported, Importer
 from anyhook.state.plans import Setup
 from anyhook.state.settings import read_settings
+from anyhook.tables.past import Past
 from anyhook.tables.registry import HOSTS, past
 from anyhook.tables.shapes import guess
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.json_types import JsonView
-    from anyhook.replay.imported import Imported
-    from anyhook.tables.past import Past
 
 
 class ImportOptions(JsonOptions):

@@ -6,7 +6,7 @@ import difflib
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
 
 import click
 
@@ -34,22 +34,17 @@ from anyhook.install.changes import (
 )
 from anyhook.install.entries import MARK, EntryStart
 from anyhook.install.lean import lean
-from anyhook.model.words import OWN_SCOPES
+from anyhook.model.firing import Answer
+from anyhook.model.json_types import JsonView
+from anyhook.model.words import OWN_SCOPES, OwnScope
 from anyhook.platform.launched import own_python
 from anyhook.platform.places import home_of, state_dir, write_private
 from anyhook.state.entry_places import places_to_fix
 from anyhook.state.installs import PLAIN_NAME, UNMADE_NAME, Installs, make_own_name, own_name
 from anyhook.state.plans import Setup
 from anyhook.state.start_variables import keep_start_variables
+from anyhook.tables.host_rows import Entry, Host
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host, special
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from anyhook.model.firing import Answer
-    from anyhook.model.json_types import JsonView
-    from anyhook.model.words import OwnScope
-    from anyhook.tables.host_rows import Entry, Host
 
 ARGUMENT = [click.Argument(["agent"], type=AGENT)]
 WITHOUT_US = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 
 from anyhook.cli import render
 from anyhook.cli.catalog_input import setup_of
@@ -13,21 +13,15 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import BAD, FAINT, GOOD, WARN, cell, grid, show
 from anyhook.cli.view.text import cut
 from anyhook.engine.catalog import build
+from anyhook.engine.match import Catalog
 from anyhook.gates.check import unread_files
+from anyhook.gates.gate import GateStatus
 from anyhook.gates.inspect import missing_program
 from anyhook.gates.status import cannot_start, gates
 from anyhook.model.hook import ARMED, BROKEN, CHANGED, DISABLED, UNTRUSTED, Hook
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rich.console import RenderableType
-
-    from anyhook.engine.match import Catalog
-    from anyhook.gates.gate import GateStatus
-    from anyhook.model.json_types import Json
-    from anyhook.model.problem import Problem
-    from anyhook.state.plans import Setup
+from anyhook.model.json_types import Json
+from anyhook.model.problem import Problem
+from anyhook.state.plans import Setup
 
 WAITING = (UNTRUSTED, CHANGED)
 MAX_MATCHER = 60

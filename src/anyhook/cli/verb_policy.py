@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import click
 
@@ -17,14 +16,11 @@ from anyhook.cli.verbs import verb
 from anyhook.documents.files import Files
 from anyhook.install import policy as policies
 from anyhook.install.policy import BadKey, PolicyRefused, read_keys
+from anyhook.model.json_types import Json
+from anyhook.model.words import HookScope
 from anyhook.platform.places import state_dir, user_id
-from anyhook.state.policies import BROKEN, CURRENT, FOLDER, INDEX, base_of_scope, read_policies
+from anyhook.state.policies import BROKEN, CURRENT, FOLDER, INDEX, Policy, base_of_scope, read_policies
 from anyhook.state.switches import Switches
-
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import HookScope
-    from anyhook.state.policies import Policy
 
 ROOT = "root must own the organisation's policies: run it as root, or leave out --managed."
 

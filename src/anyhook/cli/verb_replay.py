@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from anyhook.cli import render
 from anyhook.cli.journal_input import RecordFilter, look_for_cycles_seldom, wanted_of
@@ -13,15 +12,12 @@ from anyhook.cli.view.difference import difference
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.record_text import when
 from anyhook.documents.files import Files
-from anyhook.model.words import ON_FAILURE
+from anyhook.model.json_types import JsonView
+from anyhook.model.words import ON_FAILURE, Posture
 from anyhook.platform.places import config_file, home_of, state_dir
+from anyhook.replay.rejudge import Change
 from anyhook.replay.replay import replay_journal
 from anyhook.state.settings import read_settings
-
-if TYPE_CHECKING:
-    from anyhook.model.json_types import JsonView
-    from anyhook.model.words import Posture
-    from anyhook.replay.rejudge import Change
 
 
 class ReplayOptions(JsonOptions, RecordFilter):

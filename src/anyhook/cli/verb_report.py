@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
@@ -17,13 +17,8 @@ from anyhook.cli.view.record_text import when
 from anyhook.cli.view.text import visible
 from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.journal.search import Wanted
-from anyhook.replay.report import hooks_in, reports_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anyhook.model.hook import Hook
-    from anyhook.replay.report import HookReport
+from anyhook.model.hook import Hook
+from anyhook.replay.report import HookReport, hooks_in, reports_of
 
 SHOWN = 10
 MAX_WIDTH = 100

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -21,7 +22,8 @@ from anyhook.engine.catalog import build
 from anyhook.engine.hook_names import hooks_meant, likely
 from anyhook.install.changes import CannotChange
 from anyhook.install.used_packs import rule_file, text_of, write_rules
-from anyhook.model.hook import ARMED
+from anyhook.model.hook import ARMED, Hook
+from anyhook.model.json_types import Json
 from anyhook.model.problem import ERROR
 from anyhook.model.record import Record
 from anyhook.platform.places import home_of
@@ -30,13 +32,6 @@ from anyhook.rules.pack_list import NAMES, examples_of, path_of, read_pack
 from anyhook.rules.wildcards import names_rule, spelled
 from anyhook.state.plans import Setup
 from anyhook.tables.shapes import canonical, guess
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
 
 MAX_EXAMPLES = 5
 ARGUMENT = [click.Argument(["name"], type=HOOK)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
@@ -26,17 +26,13 @@ from anyhook.gates.versions import version
 from anyhook.install.used_packs import change_used, rule_file, used_in
 from anyhook.journal.search import PROOF
 from anyhook.model.event import Event
+from anyhook.model.json_types import Json, JsonView
 from anyhook.model.record import Record
 from anyhook.platform.places import home_of
 from anyhook.rules.pack_list import GUARD, GUARDS, read_pack
 from anyhook.satellites import needed
+from anyhook.tables.host_rows import Host
 from anyhook.tables.registry import INSTALLABLE, host
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anyhook.model.json_types import Json, JsonView
-    from anyhook.tables.host_rows import Host
 
 TRIED = "git push --force origin main"
 """The command for the proof. It is judged, but never run."""

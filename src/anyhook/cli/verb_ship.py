@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
 
 from anyhook import __version__
 from anyhook.cli import DONE, FINDINGS, BadCall, render
@@ -14,15 +13,22 @@ from anyhook.cli.standing import status_of
 from anyhook.cli.verbs import verb
 from anyhook.gates.gate import SAFE_STATES
 from anyhook.gates.versions import number_in
-from anyhook.journal.ship import SHIP_FOLDER, CannotShip, Directory, MachineStatus, OtlpCollector, Shipper, headers_of
+from anyhook.journal.ship import (
+    SHIP_FOLDER,
+    CannotShip,
+    Destination,
+    Directory,
+    MachineStatus,
+    OtlpCollector,
+    Sent,
+    Shipper,
+    headers_of,
+)
+from anyhook.model.json_types import Json
 from anyhook.model.lean_json import short_digest
 from anyhook.platform.locks import locked
 from anyhook.platform.places import home_of, state_dir
 from anyhook.state.plans import Setup
-
-if TYPE_CHECKING:
-    from anyhook.journal.ship import Destination, Sent
-    from anyhook.model.json_types import Json
 
 LOOK_S, MAX_PAUSE_S = 2.0, 60.0
 """How often it looks for new lines, and the longest pause after something went wrong."""

@@ -7,7 +7,7 @@ import ast
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Container
 
 from anyhook.cli import render
 from anyhook.cli.journal_input import (
@@ -26,20 +26,13 @@ from anyhook.cli.view.record_text import span
 from anyhook.cli.view.stats_table import stats_table
 from anyhook.engine.engine import Engine
 from anyhook.engine.present import present, scene_of
-from anyhook.journal.stats import figures
+from anyhook.journal.search import Wanted
+from anyhook.journal.stats import HookFigures, figures
 from anyhook.model.call import Call
 from anyhook.model.event import Event
-from anyhook.model.hook import ARMED
+from anyhook.model.hook import ARMED, Hook
 from anyhook.platform.run import run
-from anyhook.programs.python_script import read_script
-
-if TYPE_CHECKING:
-    from collections.abc import Container
-
-    from anyhook.journal.search import Wanted
-    from anyhook.journal.stats import HookFigures
-    from anyhook.model.hook import Hook
-    from anyhook.programs.python_script import PythonScript
+from anyhook.programs.python_script import PythonScript, read_script
 
 TRIES, LIMIT_S = 2, 20.0
 LOAD = "for name in {names!r}:\n    try:\n        __import__(name)\n    except Exception:\n        pass\n"

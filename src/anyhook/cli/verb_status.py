@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from time import time_ns
-from typing import TYPE_CHECKING
 
 import click
 
@@ -19,22 +19,16 @@ from anyhook.cli.verbs import check_agents, verb
 from anyhook.cli.view.console import BAD, FAINT, GOOD, WARN, cell, drawn, grid, prefixed, wants_colour
 from anyhook.documents.files import Files
 from anyhook.engine.catalog import build, with_interpreters
+from anyhook.engine.match import Catalog
 from anyhook.engine.routes import from_plan
-from anyhook.gates.agents import agent_status, entry_files, unheard
-from anyhook.gates.gate import KEEP_WORKING, OFF_STATES, SAFE_STATES, together
+from anyhook.gates.agents import AgentStatus, agent_status, entry_files, unheard
+from anyhook.gates.gate import KEEP_WORKING, OFF_STATES, SAFE_STATES, GateStatus, together
 from anyhook.gates.status import gates, grouped, owner
+from anyhook.model.json_types import JsonView
 from anyhook.platform.places import upward
 from anyhook.state.kept_status import keep_status
 from anyhook.state.plans import Setup, read_plan
 from anyhook.tables.registry import INSTALLABLE, dialect, host, hosts, past
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.engine.match import Catalog
-    from anyhook.gates.agents import AgentStatus
-    from anyhook.gates.gate import GateStatus
-    from anyhook.model.json_types import JsonView
 
 STYLES = {"armed": GOOD, "native": GOOD, "unmatched": FAINT, "disabled": FAINT, "shadow": WARN, "uncovered": WARN}
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Literal
 
 import click
 
@@ -16,17 +17,12 @@ from anyhook.cli.undo import tell_undo, undo_for_hooks
 from anyhook.cli.verbs import verb
 from anyhook.engine.hook_names import hooks_meant, likely
 from anyhook.model.hook import DISABLED, Hook
+from anyhook.model.json_types import Json
 from anyhook.platform.places import NOWHERE
 from anyhook.rules.pack_list import NAMES, read_pack
 from anyhook.rules.wildcards import names_rule
 from anyhook.state.switches import USER, Switches
 from anyhook.tables.registry import special
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Literal
-
-    from anyhook.model.json_types import Json
 
 
 def find_hooks(name: str, hooks: list[Hook]) -> list[Hook]:

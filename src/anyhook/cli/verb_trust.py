@@ -6,8 +6,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.catalog_input import setup_of
@@ -19,25 +19,20 @@ from anyhook.cli.view.review_text import review_lines, summary
 from anyhook.cli.view.text import visible
 from anyhook.engine.catalog import Loaded, build, folders_of, open_ledger, within_budget
 from anyhook.engine.match import Catalog
-from anyhook.gates.review import APPROVED, REMOVED, contents, differences, review
+from anyhook.gates.review import APPROVED, REMOVED, Reviewed, contents, differences, review
 from anyhook.gates.status import MIN_ALIKE
+from anyhook.model.json_types import Json, JsonView
+from anyhook.model.problem import Problem
 from anyhook.model.record import Record
+from anyhook.model.words import Trust
 from anyhook.platform.places import NOWHERE, believed_dir, state_dir, upward
 from anyhook.platform.run import EndsHooksWithUs, adopt_orphans
 from anyhook.satellites import part
 from anyhook.state.ledger import Ledger
 from anyhook.state.plans import Setup
 from anyhook.state.repository import place_of
+from anyhook.state.settings import Settings
 from anyhook.tables.registry import DIALECTS, dialect, special
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from anyhook.gates.review import Reviewed
-    from anyhook.model.json_types import Json, JsonView
-    from anyhook.model.problem import Problem
-    from anyhook.model.words import Trust
-    from anyhook.state.settings import Settings
 
 
 class TrustOptions(ProjectJsonOptions):

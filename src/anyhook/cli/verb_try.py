@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import click
 
@@ -14,16 +14,12 @@ from anyhook.cli.verb_facts import lines
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import prefixed
 from anyhook.engine.engine import Engine
+from anyhook.model.decision import Decision
 from anyhook.model.event import Event
+from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
 from anyhook.platform.places import home_of
 from anyhook.rules.calls import facts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from anyhook.model.decision import Decision
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
 
 WORDS = {"block": "refused", "ask": "a person is asked", "allow": "allowed", "none": "passes"}
 

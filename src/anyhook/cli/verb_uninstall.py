@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -26,9 +26,6 @@ from anyhook.satellites import part
 from anyhook.state.installs import Installs, own_name
 from anyhook.state.policies import base_of_scope
 from anyhook.tables.registry import INSTALLABLE, host
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 
 class UninstallOptions(InstallOptions):

@@ -10,14 +10,13 @@ from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.progress import progress
 from anyhook.journal.machines import machines_in, name_of
-from anyhook.journal.verify import head_of
+from anyhook.journal.verify import Proof, head_of
 from anyhook.journal.verify import verify as check
 from anyhook.model import lean_json
+from anyhook.model.json_types import Json
 
 if TYPE_CHECKING:
-    from anyhook.journal.verify import Proof
     from anyhook.journal.writer import Link
-    from anyhook.model.json_types import Json
 
 
 class VerifyOptions(JsonOptions, FromOption):

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from anyhook.cli import BadCall
 from anyhook.cli.known_words import KINDS
+from anyhook.cli.options import Option, Options
 from anyhook.model.texts import install_command
 from anyhook.satellites import missing
 from anyhook.tables.registry import DIALECTS, HOSTS
 from anyhook.tables.shapes import guess
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from anyhook.cli.options import Option, Options
 
 
 def verb(

@@ -3,13 +3,10 @@ waits while it is read, so all of it together has a limit."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic, process_time
-from typing import TYPE_CHECKING
 
 from anyhook.model.problem import ERROR, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BYTES, HASHED, VALUES, HOOKS, NAMES, LOOKS, PROBLEMS = (
     "bytes", "hashed", "values", "hooks", "names", "looks", "problems"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import yaml
 
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
+from anyhook.model.json_types import Json
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
 WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})

@@ -7,17 +7,16 @@ change, the edit is refused. So an unusual layout costs the edit, never the docu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from anyhook.documents import edit_json
 from anyhook.documents.parse import BLANK, parse_toml, parse_yaml
 from anyhook.documents.read import BOM, Unreadable
+from anyhook.model.json_types import Json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from anyhook.documents.parse import Place, Syntax
-    from anyhook.model.json_types import Json
 
 UNUSUAL = "it is written in a way that cannot be edited without rewriting it"
 

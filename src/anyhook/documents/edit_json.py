@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 from anyhook.documents.lines import in_lines_of
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
     from anyhook.documents.parse import Place
-    from anyhook.model.json_types import Json
 
 BLANKS = " \t\r\n"
 MAX_JSON_DEPTH = 200

@@ -8,13 +8,12 @@ import re
 from typing import TYPE_CHECKING
 
 from anyhook.documents.lines import in_lines_of, line_end, next_line, with_last_line_end
-from anyhook.documents.toml_layout import TomlLayout
+from anyhook.documents.toml_layout import Statement, TomlLayout
+from anyhook.model.json_types import Json
 from anyhook.model.pattern import later
 
 if TYPE_CHECKING:
     from anyhook.documents.parse import Place
-    from anyhook.documents.toml_layout import Statement
-    from anyhook.model.json_types import Json
 
 BARE_KEY = later(r"[A-Za-z0-9_-]+")
 

@@ -7,17 +7,15 @@ import json
 from typing import TYPE_CHECKING
 
 import yaml
-from yaml.nodes import MappingNode, SequenceNode
+from yaml.nodes import MappingNode, Node, SequenceNode
 
 from anyhook.documents.lines import in_lines_of, next_line, with_last_line_end
 from anyhook.documents.parse import parse_yaml
 from anyhook.documents.read import Unreadable
+from anyhook.model.json_types import Json
 
 if TYPE_CHECKING:
-    from yaml.nodes import Node
-
     from anyhook.documents.parse import Place
-    from anyhook.model.json_types import Json
 
 INDENT_STEP = 2
 """How much deeper a new list or mapping is indented than the key above it."""

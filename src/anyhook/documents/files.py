@@ -5,25 +5,22 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from anyhook.documents.budget import BYTES, HASHED, HOOKS, LOOKS, NAMES, PROBLEMS, VALUES
+from anyhook.documents.budget import BYTES, HASHED, HOOKS, LOOKS, NAMES, PROBLEMS, VALUES, Budget
 from anyhook.documents.locate import lines_of
 from anyhook.documents.parse import parse_json, parse_toml, parse_yaml, repeated_key, split_front_matter, syntax_of
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model import lean_json
+from anyhook.model.json_types import Json
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
-from anyhook.platform.places import MAX_HASHED_BYTES, NO_WAIT, content, head, lies_in, names_digest, stamp
+from anyhook.model.words import HookScope, Severity
+from anyhook.platform.places import MAX_HASHED_BYTES, NO_WAIT, Stamp, content, head, lies_in, names_digest, stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from anyhook.documents.budget import Budget
     from anyhook.documents.parse import Place
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import HookScope, Severity
-    from anyhook.platform.places import Stamp
 
 MAX_KEPT_BYTES = 262_144
 """How many bytes of a file are kept with its digest, to show it and what changed in it."""

@@ -6,6 +6,7 @@ The values come from the parsers; this follows wanted paths only. In a text that
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from anyhook.documents.read import Unreadable, clean
@@ -13,8 +14,6 @@ from anyhook.documents.toml_layout import TomlLayout, unquoted_key
 from anyhook.model.pattern import later
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from anyhook.documents.parse import Place
 
 _JSON_TOKEN = later(r'"(?:[^"\\]+|\\.)*+"?|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)

@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from typing import TYPE_CHECKING
+from json import JSONDecodeError
 
 from anyhook.documents.read import MAX_DIGITS, NotFinite, Unreadable, line_at
-
-if TYPE_CHECKING:
-    from json import JSONDecodeError
 
 _LONG_NUMBER = f"[0-9_]{{{MAX_DIGITS},}}"
 

@@ -4,12 +4,9 @@ of their files; and some keys of a JSON file, if an approval covers only those."
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anyhook.documents.files import Files
+from anyhook.documents.files import Files
 
 LOCK, FOLDER = "anyhook.lock", "packages"
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 from urllib.parse import quote
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.model.json_types import Json
+from anyhook.model.json_types import Json
 
 
 def rows(path: str, query: str, given: tuple[str | float, ...] = ()) -> Iterator[tuple[Json, ...]]:

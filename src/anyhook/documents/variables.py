@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.json_types import Json
+from anyhook.model.json_types import Json
 
 VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 

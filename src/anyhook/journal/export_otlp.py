@@ -3,6 +3,7 @@ the journal, so no agent ever waits for it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
@@ -10,7 +11,7 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricExportResult
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider, sampling
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider, sampling
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.id_generator import IdGenerator
@@ -20,22 +21,19 @@ from opentelemetry.trace import (
     Status,
     StatusCode,
     TraceFlags,
+    Tracer,
     set_span_in_context,
 )
 
 from anyhook.journal.journal import parent_of
+from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, RecordedRun
+from anyhook.model.json_types import Json
 from anyhook.model.lean_json import digest, short_digest
 from anyhook.model.words import TRACEPARENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from opentelemetry.context import Context
-    from opentelemetry.sdk.trace import ReadableSpan
-    from opentelemetry.trace import Tracer
 
-    from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, RecordedRun
-    from anyhook.model.json_types import Json
 
 SPANS_AT_ONCE = 500
 

@@ -6,21 +6,19 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import Protocol
 
 import duckdb
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Protocol
+from anyhook.journal.read import JournalLine
+from anyhook.model.json_types import Json
 
-    from anyhook.journal.read import JournalLine
-    from anyhook.model.json_types import Json
 
-    class FileSystem(Protocol):
-        """The part of fsspec's interface that is needed here."""
+class FileSystem(Protocol):
+    """The part of fsspec's interface that is needed here."""
 
-        def put_file(self, lpath: str, rpath: str) -> object: ...
+    def put_file(self, lpath: str, rpath: str) -> object: ...
 
 
 COLUMNS = {

@@ -4,18 +4,15 @@ memory."""
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from errno import EINVAL
 from io import BytesIO
 from stat import S_ISREG
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from anyhook.journal.machines import journals_of
 from anyhook.journal.writer import BLOCK, LARGE_BLOCK, current_path, end_of_lines, full_paths
 from anyhook.platform.places import read_at
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import BinaryIO
 
 
 class UnreadableJournal(OSError):  # noqa: N818 (it says what is wrong)

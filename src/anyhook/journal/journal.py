@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from _thread import allocate_lock, start_new_thread
+from _thread import LockType, allocate_lock, start_new_thread
 from os import urandom
 from time import sleep, time_ns
 
@@ -11,19 +11,17 @@ from anyhook.journal.record import JournalPolicy, head_of, record, record_quiet,
 from anyhook.journal.writer import Bounds, JournalWriter, forks
 from anyhook.model.firing import Firing, Part
 from anyhook.model.lean_json import short_digest
-from anyhook.model.words import FULL, RECORD, RUN_VARIABLE, TRACEPARENT
+from anyhook.model.words import FULL, RECORD, RUN_VARIABLE, TRACEPARENT, Mode
 from anyhook.platform.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from _thread import LockType
     from collections.abc import Callable, Mapping
 
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
-    from anyhook.model.words import Mode
 
 LATER_S = 0.25
 MAX_UNWRITTEN = 50_000

@@ -6,18 +6,13 @@ somebody else."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from anyhook.journal.record import ASKED_FOR
 from anyhook.model import lean_json
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
-from anyhook.model.words import ON_FAILURE, word_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import Posture
+from anyhook.model.words import ON_FAILURE, Posture, word_of
 
 MAX_NUMBER, MAX_SECONDS = 2**62, 1e9
 ABOUT_FIELDS = ("input", "prompt", "message", "source", "reason")

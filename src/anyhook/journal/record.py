@@ -8,11 +8,11 @@ from _operator import attrgetter  # `operator` would be another file to load
 
 from anyhook.journal.suspect import TEXT_LIMIT, is_suspect
 from anyhook.model import lean_json as json
-from anyhook.model.decision import EarlierCall
-from anyhook.model.json_types import Digits
+from anyhook.model.decision import Decision, EarlierCall
+from anyhook.model.json_types import Digits, Json
 from anyhook.model.lean_json import digest, short_digest
 from anyhook.model.record import Record
-from anyhook.model.words import FULL, HASHED, NOT_MET
+from anyhook.model.words import FULL, HASHED, NOT_MET, Mode, Posture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,12 +20,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from anyhook.model.call import Call, Run
-    from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.firing import HookRun
     from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import Mode, Posture
 
 MAX_EACH = 100
 """How many events without hooks get their own line, of one kind within a quarter of a second."""

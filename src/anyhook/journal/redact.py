@@ -4,13 +4,15 @@ programs and passwords in URLs, at any depth of JSON inside JSON. It handles onl
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from anyhook.journal.secret_names import is_auth, is_secret_name
 from anyhook.journal.secrets import (
     INSTEAD,
     OF_KEY,
+    Clues,
+    Span,
     clues_of,
     in_text,
     is_placeholder,
@@ -24,12 +26,7 @@ from anyhook.journal.secrets import (
 )
 from anyhook.journal.suspect import OPENS, is_suspect_text
 from anyhook.model import lean_json as json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from anyhook.journal.secrets import Clues, Span
-    from anyhook.model.json_types import Json
+from anyhook.model.json_types import Json
 
 __all__ = ["INSTEAD", "redacted"]
 SCHEMA = frozenset(

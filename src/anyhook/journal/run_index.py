@@ -6,25 +6,19 @@ from __future__ import annotations
 import os
 import sqlite3
 from array import array
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from anyhook.journal.files import lines_of, open_all, parts_of_file
 from anyhook.journal.machines import name_of
-from anyhook.journal.runs import Columns, columns_of
-from anyhook.journal.search import SLACK_NS
+from anyhook.journal.runs import Columns, HookRuns, Kind, Plain, columns_of
+from anyhook.journal.search import SLACK_NS, Wanted
 from anyhook.journal.writer import current_path
 from anyhook.model import lean_json
 from anyhook.platform.parallel import parallel_map
 from anyhook.platform.places import make_private_dir
 from anyhook.platform.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import BinaryIO
-
-    from anyhook.journal.runs import HookRuns, Kind, Plain
-    from anyhook.journal.search import Wanted
 
 VERSION = 8
 MEMORY = ":memory:"

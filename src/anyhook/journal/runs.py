@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING
 
-from anyhook.journal.read import read_line
+from anyhook.journal.read import JournalLine, RecordedHook, RecordedRun, read_line
 from anyhook.model.outcome import BLOCK
 from anyhook.model.record import Record
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from anyhook.journal.read import JournalLine, RecordedHook, RecordedRun
-
-    About = tuple[str | None, str | None, str | None, str | None, str | None]
-    """Host, project, session, event, tool."""
-    Kind = tuple[str | None, str | None, str | None, str | None, str | None, str | None, int]
-    """All that, the verdict, and the marks below: what many runs of a hook have in common."""
-    Run = tuple[int, str, Kind, float]
-    """When, of which hook, of what kind, how many seconds."""
-    Plain = tuple[list[tuple[str, list[Kind], int]], bytes, bytes, bytes, bytes]
+About = tuple[str | None, str | None, str | None, str | None, str | None]
+"""Host, project, session, event, tool."""
+Kind = tuple[str | None, str | None, str | None, str | None, str | None, str | None, int]
+"""All that, the verdict, and the marks below: what many runs of a hook have in common."""
+Run = tuple[int, str, Kind, float]
+"""When, of which hook, of what kind, how many seconds."""
+Plain = tuple[list[tuple[str, list[Kind], int]], bytes, bytes, bytes, bytes]
 SHADOW, FAILED, TIMED_OUT, BACKGROUND, OFF = 1, 2, 4, 8, 16
 
 EACH_EVENT = ""

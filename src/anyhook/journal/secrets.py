@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 from binascii import Error, a2b_base64
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from anyhook.journal.secret_names import (
     HEX_TOKENS,
@@ -30,12 +30,9 @@ from anyhook.programs import hiding
 from anyhook.programs.quick import HIDING
 from anyhook.programs.quick import hiding as programs_in
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    Place = tuple[int, int]
-    Span = tuple[int, int, str]
-    """Start, end, and the replacement."""
+Place = tuple[int, int]
+Span = tuple[int, int, str]
+"""Start, end, and the replacement."""
 
 WORDS_OF_CODE = frozenset(
     {

@@ -5,8 +5,9 @@ gap. At most one batch is sent twice to a collector, and none into a directory, 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from typing import TYPE_CHECKING
+from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from anyhook.journal.files import open_all, seek_first, whole_lines
@@ -15,27 +16,23 @@ from anyhook.journal.read import read_line
 from anyhook.journal.search import Wanted, newest
 from anyhook.journal.writer import current_path, end_of_lines, full_path, is_full_name, link_of
 from anyhook.model import lean_json
+from anyhook.model.json_types import Json
 from anyhook.model.lean_json import short_digest
 from anyhook.model.record import Record
 from anyhook.platform.places import read_object, replace_file, write_private
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Protocol
 
-    from anyhook.model.json_types import Json
+class Destination(Protocol):
+    """Where lines go."""
 
-    class Destination(Protocol):
-        """Where lines go."""
+    def where(self, machine: str, at: Cursor) -> Cursor:
+        """What it has already, if it knows more than the cursor."""
 
-        def where(self, machine: str, at: Cursor) -> Cursor:
-            """What it has already, if it knows more than the cursor."""
+    def take(self, machine: str, lines: list[bytes]) -> None:
+        """All of these lines, or an exception."""
 
-        def take(self, machine: str, lines: list[bytes]) -> None:
-            """All of these lines, or an exception."""
-
-        def tell(self, machine: str, status: MachineStatus) -> None:
-            """What the machine says about itself."""
+    def tell(self, machine: str, status: MachineStatus) -> None:
+        """What the machine says about itself."""
 
 
 SHIP_FOLDER = "ship"

@@ -6,21 +6,16 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
 from urllib.parse import unquote
 
 from anyhook.journal.redact import INSTEAD, redacted, spans_in
 from anyhook.journal.secret_names import is_secret_name
-from anyhook.journal.secrets import is_placeholder, looks_random
+from anyhook.journal.secrets import Span, is_placeholder, looks_random
 from anyhook.journal.suspect import OPENS, is_suspect_text
 from anyhook.model import lean_json
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from anyhook.journal.secrets import Span
-    from anyhook.model.json_types import Json
 
 KINDS_BY_START = (
     ("AKIA", "AWS access key"), ("ASIA", "AWS access key"), ("ghp_", "GitHub token"), ("gho_", "GitHub token"),

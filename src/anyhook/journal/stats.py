@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress
 from math import fsum
 from typing import TYPE_CHECKING
 
-from anyhook.journal.runs import BACKGROUND, EACH_EVENT, FAILED, OFF, SHADOW, TIMED_OUT, Durations
-from anyhook.journal.search import PROOF
+from anyhook.journal.runs import BACKGROUND, EACH_EVENT, FAILED, OFF, SHADOW, TIMED_OUT, Durations, HookRuns, Kind
+from anyhook.journal.search import PROOF, Wanted
 from anyhook.model.outcome import BLOCK
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from anyhook.journal.run_index import Runs
-    from anyhook.journal.runs import HookRuns, Kind
-    from anyhook.journal.search import Wanted
 
 TREND_STEPS = 14
 """How many parts a span is divided into, for sparklines."""

@@ -4,22 +4,20 @@ is not a record. It trusts only the hashes."""
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from io import BytesIO
 from time import sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from anyhook.journal.files import open_all, whole_lines
 from anyhook.journal.read import read_line
 from anyhook.journal.writer import START, end_of_lines, follows, link_of
 from anyhook.model import lean_json
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Literal
-
     from anyhook.journal.writer import Link
-    from anyhook.model.json_types import Json
 
     DamageKind = Literal["edited", "missing", "moved", "inserted", "head"]
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from anyhook.model.record import Record
-from anyhook.model.words import BLOCK
+from anyhook.model.words import BLOCK, Effect, Ending, HookScope, HookState, HookStatus, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
-    from anyhook.model.words import Effect, Ending, HookScope, HookState, HookStatus, Verdict
 
     Statuses = dict[HookState, HookStatus]
 

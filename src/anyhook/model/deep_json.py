@@ -4,15 +4,10 @@ standard library. `lean_json` uses it when those fail. A tool's input must not b
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from json import decoder
-from typing import TYPE_CHECKING
 
-from anyhook.model.json_types import Digits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anyhook.model.json_types import Json
+from anyhook.model.json_types import Digits, Json
 
 DEEPEST = 10_000
 """Deeper than any agent nests: their own writers recurse."""

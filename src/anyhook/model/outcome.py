@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
-from anyhook.model.words import ALLOW, ASK, BLOCK, NONE
+from anyhook.model.words import ALLOW, ASK, BLOCK, NONE, Cause, Effect, Verdict
 
 __all__ = ["ALLOW", "ASK", "BLOCK", "EFFECTS", "NONE", "SILENT", "STOPPING", "STRENGTH", "Failure", "Outcome"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
-    from anyhook.model.words import Cause, Effect, Verdict
 
 STRENGTH: dict[str, int] = {NONE: 0, ALLOW: 1, ASK: 2, BLOCK: 3}
 

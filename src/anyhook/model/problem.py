@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from anyhook.model.record import Record
-from anyhook.model.words import ERROR, WARNING
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.words import HookScope, Severity
+from anyhook.model.words import ERROR, WARNING, HookScope, Severity
 
 __all__ = ["ERROR", "WARNING", "Problem"]
 

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from anyhook.platform.other_programs import ask
 from anyhook.platform.places import NO_WAIT
-from anyhook.platform.tree import PS_LIMIT_S, contents, processes, read_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.platform.tree import Process
+from anyhook.platform.tree import PS_LIMIT_S, Process, contents, processes, read_process
 
 MAX_ABOVE = 64
 PS = ("ps", "-axww", "-o", "pid=,ppid=,args=")

@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TYPE_CHECKING
 
+from anyhook.model.call import Run
+
 if TYPE_CHECKING:
     from anyhook.handlers import Waitable
-    from anyhook.model.call import Run
 
 MAX_THREADS = 256
 """Far more than run at the same time: without a free thread, nothing would enforce a hook's deadline."""

@@ -12,7 +12,7 @@ import select
 from _thread import RLock
 from time import monotonic, time_ns
 
-from anyhook.model.call import Run
+from anyhook.model.call import Call, Run
 from anyhook.platform.spawn import here, spawner
 from anyhook.platform.tree import Tree, carries, environment, holds_pipe, program_of, status_of_reaped
 
@@ -20,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from subprocess import Popen
 
-    from anyhook.model.call import Call
     from anyhook.model.words import Ending
     from anyhook.platform.beside import SharedPoll
     from anyhook.platform.spawn import Spawner

@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from anyhook.platform.spawn import leave_alone, unmark
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 REST_S = 5.0
 """How long the output of a program that was killed may take to end."""

@@ -7,11 +7,8 @@ import marshal
 import os
 import signal
 import threading
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
-    from typing import Any, BinaryIO
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, BinaryIO, TypeVar
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")

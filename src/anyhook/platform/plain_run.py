@@ -4,16 +4,12 @@ other program. What a hook leaves running there is not found. Not run on such a 
 from __future__ import annotations
 
 from time import monotonic, time_ns
-from typing import TYPE_CHECKING
 
-from anyhook.model.call import Run
+from anyhook.model.call import Call, Run
+from anyhook.model.words import Ending
 from anyhook.platform.child import OUTPUT_LIMIT
 from anyhook.platform.other_programs import ProgramAnswer, run_to_end
 from anyhook.platform.start_failure import explain_failure
-
-if TYPE_CHECKING:
-    from anyhook.model.call import Call
-    from anyhook.model.words import Ending
 
 
 def plain_run(call: Call, stdin: bytes) -> Run:

@@ -12,7 +12,7 @@ import sys
 from _signal import SIG_DFL, SIG_IGN, SIGINT, SIGTERM, getsignal, signal
 from time import monotonic
 
-from anyhook.model.call import Run
+from anyhook.model.call import Call, Run
 from anyhook.platform.places import find_program
 from anyhook.platform.spawn import here
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import FrameType
 
-    from anyhook.model.call import Call
     from anyhook.model.words import Ending
     from anyhook.platform.child import Child
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING
 
+from anyhook.model.call import Call
 from anyhook.platform.places import head
-
-if TYPE_CHECKING:
-    from anyhook.model.call import Call
 
 
 def explain_failure(call: Call, program: str | None, error: Exception | None) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from anyhook.model.call import Run
+from anyhook.model.words import Ending
 
+if TYPE_CHECKING:
     from anyhook.handlers import Waitable
-    from anyhook.model.call import Run
-    from anyhook.model.words import Ending
 
 
 class Watched:

@@ -10,19 +10,18 @@ import re
 import shlex
 import textwrap
 import warnings
+from collections.abc import Callable
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from anyhook.programs.effects import URL
 from anyhook.programs.paths import HERE
+from anyhook.programs.program import Program
 from anyhook.programs.table import row_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from anyhook.programs.collect import Collector
-    from anyhook.programs.program import Program
     from anyhook.programs.rows import Language
 
 

@@ -8,14 +8,13 @@ from anyhook.model.pattern import later, re
 from anyhook.model.record import Record
 from anyhook.programs.options import SortedOptions, sort_options
 from anyhook.programs.paths import STREAMS, resolve
-from anyhook.programs.program import Word
+from anyhook.programs.program import Program, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from anyhook.programs.collect import Collector
-    from anyhook.programs.program import Program
     from anyhook.programs.rows import ProgramRow, Which
 
 

@@ -7,7 +7,7 @@ import itertools
 
 from anyhook.model.pattern import later, re
 from anyhook.programs.grammar import text_of
-from anyhook.programs.program import UNKNOWN, UnreadError, Word
+from anyhook.programs.program import UNKNOWN, Program, UnreadError, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from anyhook.programs.program import Program
 
 MAX_MADE = 2_000_000
 """How many characters the words of one line may grow to: `b=$a$a; c=$b$b` doubles each time."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from anyhook.programs.program import Word
+from anyhook.programs.program import Program, Word
 from anyhook.programs.table import row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anyhook.programs.program import Program
     from anyhook.programs.rows import ProgramRow
 
 EXECS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")

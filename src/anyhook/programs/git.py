@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 
 from anyhook.programs.facts import GitOperation
-from anyhook.programs.options import sort_options
+from anyhook.programs.options import SortedOptions, sort_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from anyhook.programs.options import SortedOptions
     from anyhook.programs.program import Program, Word
 
     Changed = tuple[list[str], list[str]]

@@ -4,14 +4,11 @@ works on any text that contains command lines, so it needs no grammar."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+from anyhook.programs.rows import ProgramRow
 
-    from anyhook.programs.rows import ProgramRow
-
-    Place = tuple[int, int]
+Place = tuple[int, int]
 
 PIPED = ("sudo -s", "--password-stdin", "chpasswd", "--with-token", "passphrase-fd 0", "passwd --stdin")
 """Commands that read a secret from what is piped into them."""

@@ -4,15 +4,11 @@ nothing. If it does not answer, that is not known, and a rule holds as if someth
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from anyhook.platform.other_programs import ask
+from anyhook.programs.facts import Facts, GitOperation
 from anyhook.programs.table import row_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from anyhook.programs.facts import Facts, GitOperation
 
 ASK_GIT_S = 1.5
 """How long git may take for one question."""

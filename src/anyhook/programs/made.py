@@ -4,21 +4,16 @@ is known again: its path, and its content."""
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from anyhook.model.lean_json import digest, short_digest
 from anyhook.platform.places import head
 from anyhook.programs.collect import sources_of
+from anyhook.programs.facts import Facts
 from anyhook.programs.paths import resolve
-from anyhook.programs.program import UNKNOWN
+from anyhook.programs.program import UNKNOWN, Program
 from anyhook.programs.scripts import scripts_named
 from anyhook.programs.table import row_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.programs.facts import Facts
-    from anyhook.programs.program import Program
 
 MAX_CONTENTS = 50
 """How many files of one call are known by their content too."""

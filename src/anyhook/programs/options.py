@@ -4,14 +4,13 @@ name."""
 from __future__ import annotations
 
 from anyhook.model.record import Record
-from anyhook.programs.program import Word
+from anyhook.programs.program import Program, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from anyhook.programs.collect import Collector
-    from anyhook.programs.program import Program
     from anyhook.programs.rows import ProgramRow
 
 

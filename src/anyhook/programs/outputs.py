@@ -8,14 +8,13 @@ import os
 from anyhook.model.pattern import re
 from anyhook.platform.places import upward
 from anyhook.programs.expand import UNKNOWNS, ansi
-from anyhook.programs.program import UNKNOWN
+from anyhook.programs.program import UNKNOWN, Program
 from anyhook.programs.table import row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anyhook.programs.program import Program
     from anyhook.programs.rows import Prints
 
 

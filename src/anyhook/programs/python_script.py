@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from anyhook.model.record import Record
 from anyhook.platform.places import head
 from anyhook.programs.table import row_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 PIECE = re.compile(r"""([ \t]+)|'([^']*)'|"([^"`\\]*)"|([\w@+:,./^${}~-]+)""")
 VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")

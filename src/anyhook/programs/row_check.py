@@ -3,14 +3,9 @@ twice, rows without an example. Tests call it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
-from anyhook.programs.rows import TRAITS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from anyhook.programs.rows import ProgramRow
+from anyhook.programs.rows import TRAITS, ProgramRow
 
 TAKING_VALUES = ("read_by", "write_by", "delete_by", "name_by", "folder_by", "target", "links_by")
 """Fields of options that take a value."""

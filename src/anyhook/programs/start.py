@@ -9,20 +9,16 @@ import shlex
 import shutil
 import stat
 import sys
+from collections.abc import Mapping, Sequence
 from itertools import dropwhile
-from typing import TYPE_CHECKING
 
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.platform.places import head as first_bytes
 from anyhook.programs.commands import expand_home
 from anyhook.programs.loose import RESERVED, is_assignment, loose_words
 from anyhook.programs.scripts import STANDS_FOR
 from anyhook.programs.table import row_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from anyhook.model.json_types import Json
 
 SCRIPT_ENDINGS = (".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl")
 _SHELL_SIGNS = frozenset("$`*?[]{}()<>|&;!#\n")

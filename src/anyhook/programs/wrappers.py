@@ -9,14 +9,14 @@ from anyhook.model.record import Record
 from anyhook.programs.found import EXECS, fd_files, found_files
 from anyhook.programs.loose import is_assignment
 from anyhook.programs.program import Word
-from anyhook.programs.rows import Wraps
+from anyhook.programs.rows import ProgramRow, Wraps
 from anyhook.programs.table import named, row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from anyhook.programs.rows import ProgramRow, Runs
+    from anyhook.programs.rows import Runs
 
     Words = Sequence[Word]
     Running = Callable[[str, ProgramRow, Words, Words, Word | None], list["InnerCommand"]]

@@ -3,19 +3,15 @@ kept are left out."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from anyhook.engine.merge import Judged
+from anyhook.journal.read import JournalLine, RecordedDecision
+from anyhook.model.json_types import Json
 from anyhook.model.outcome import BLOCK, NONE, STRENGTH
 from anyhook.model.record import Record
 from anyhook.replay.rejudge import ALIEN, Judge, Unjudgeable
 from anyhook.tables.translate import REWRITES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.engine.merge import Judged
-    from anyhook.journal.read import JournalLine, RecordedDecision
-    from anyhook.model.json_types import Json
 
 ONE_OF_MANY = ("history", "recipe")
 """If several hooks ask for one of these, the first counts; for rewrites the last does."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
+from anyhook.journal.read import JournalLine
 from anyhook.journal.record import JournalPolicy, head_of, record
 from anyhook.journal.search import Wanted, search
 from anyhook.journal.writer import Bounds, JournalWriter
@@ -14,13 +15,8 @@ from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.model.lean_json import digest, dumps
 from anyhook.model.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from anyhook.journal.read import JournalLine
-    from anyhook.tables.past import Past, PastEvent
-    from anyhook.tables.rows import Roots
+from anyhook.tables.past import Past, PastEvent
+from anyhook.tables.rows import Roots
 
 IMPORTED_FOLDER = "imported"
 RECORDS_AT_ONCE = 500

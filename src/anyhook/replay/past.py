@@ -6,24 +6,19 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from time import time_ns
-from typing import TYPE_CHECKING
 
+from anyhook.journal.read import JournalLine
 from anyhook.journal.search import Wanted, search
+from anyhook.model.json_types import Json
 from anyhook.model.lean_json import digest, dumps
 from anyhook.model.record import Record
 from anyhook.platform.store import Store
-from anyhook.tables.past import inner
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from anyhook.journal.read import JournalLine
-    from anyhook.model.json_types import Json
-    from anyhook.state.installs import Install
-    from anyhook.tables.past import Past, PastEvent
-    from anyhook.tables.rows import Roots
+from anyhook.state.installs import Install
+from anyhook.tables.past import Past, PastEvent, inner
+from anyhook.tables.rows import Roots
 
 BEFORE_A_CALL = ("pre_tool", "permission_request")
 AFTER_A_CALL = ("post_tool", "post_tool_failure")

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from anyhook.journal.files import lines_of
 from anyhook.journal.search import Wanted, chooser, open_parts
 from anyhook.model.record import Record
+from anyhook.model.words import Posture
 from anyhook.platform.parallel import parallel_map
 from anyhook.replay.rejudge import ALIEN, Change, Judge, Unjudgeable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
-    from anyhook.model.words import Posture
-
 
 MAX_CHANGES = 1_000
 """More than this are only counted."""

@@ -3,14 +3,18 @@ before they existed, which starts nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from anyhook.engine.catalog import is_packaged
+from anyhook.engine.context import Context
 from anyhook.engine.match import HookStep
 from anyhook.engine.rules import Rules
-from anyhook.journal.read import about
+from anyhook.journal.read import JournalLine, RecordedDecision, about
 from anyhook.journal.search import PROOF, Wanted
+from anyhook.model.event import Event
 from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
 from anyhook.model.outcome import ASK, BLOCK
 from anyhook.model.record import Record
 from anyhook.platform.places import lies_in
@@ -19,13 +23,7 @@ from anyhook.replay.rejudge import event_in, left_out
 from anyhook.tables.registry import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anyhook.engine.context import Context
-    from anyhook.journal.read import JournalLine, RecordedDecision
     from anyhook.journal.run_index import Runs
-    from anyhook.model.event import Event
-    from anyhook.model.json_types import Json
 
 EXAMPLES = 100
 """How many of the calls are shown; the rest is counted."""

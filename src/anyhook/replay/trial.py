@@ -10,19 +10,17 @@ import signal
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from anyhook.model.call import Call, Run
 from anyhook.model.record import Record
+from anyhook.model.words import Ending
 from anyhook.platform.other_programs import ask, partner
 from anyhook.platform.run import end_all, run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from multiprocessing.connection import Connection
-    from typing import Any
-
-    from anyhook.model.words import Ending
 
     Result = tuple[str, tuple[Ending, int | None, bytes, bytes, int, float, str | None], bool]
     """Key, the fields of the Run, and whether it ran warm."""

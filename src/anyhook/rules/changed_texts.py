@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from anyhook.model.event import Event
+from anyhook.model.json_types import Json
 from anyhook.model.pattern import later, re
 from anyhook.platform.places import head
+from anyhook.programs.facts import Facts
 from anyhook.programs.outputs import output_of
 from anyhook.programs.quick import CONTENTS
 from anyhook.programs.special import patch_of
 from anyhook.rules.calls import LINES, PATCHES
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from anyhook.model.event import Event
-    from anyhook.model.json_types import Json
-    from anyhook.programs.facts import Facts
-
-    Texts = tuple[list[str], list[str]]
+Texts = tuple[list[str], list[str]]
 
 WHOLE_FILE = frozenset({"file_path", "filePath", "path", "content", "contents", "file_text"})
 """The keys of an input with which a tool writes a whole file. With any other, it may add to it."""

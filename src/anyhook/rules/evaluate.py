@@ -9,8 +9,8 @@ from anyhook.programs.paths import resolve
 from anyhook.programs.program import UNKNOWN
 from anyhook.programs.table import row_of
 from anyhook.rules.marks import ANY, marks_of
-from anyhook.rules.paths import CLASSES, matches, matching
-from anyhook.rules.programs import asks_help, has_operands, has_option, sort_words
+from anyhook.rules.paths import CLASSES, Places, matches, matching
+from anyhook.rules.programs import Words, asks_help, has_operands, has_option, sort_words
 from anyhook.rules.wildcards import any_like, like
 from anyhook.tables.patterns import compile_pattern
 
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.programs.facts import Facts, Program
     from anyhook.rules.language import Condition, Node
-    from anyhook.rules.paths import PathPattern, Places
-    from anyhook.rules.programs import Words
+    from anyhook.rules.paths import PathPattern
 
     class SessionPast(Protocol):
         """What a call can see of its session; either raises if that is not known."""

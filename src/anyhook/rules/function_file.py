@@ -5,19 +5,18 @@ from __future__ import annotations
 
 import ast
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from anyhook.documents.files import Files
+from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
 from anyhook.model.problem import ERROR
+from anyhook.model.words import Severity
 from anyhook.rules.language import Names
 from anyhook.rules.rule_file import RuleFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.documents.files import Files
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import Severity
     from anyhook.rules.rule_file import Place
 
     Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -3,7 +3,8 @@ loads can be evaluated. An error says where the mistake is and what was probably
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from anyhook.model.event import EVENTS
 from anyhook.model.lean_json import short_digest
@@ -18,9 +19,6 @@ from anyhook.tables.registry import native_names
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
     from anyhook.rules.paths import PathPattern
 
     Node = tuple[Any, ...]

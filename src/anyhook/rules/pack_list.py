@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import os
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from anyhook.model.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FOLDER = os.path.join(os.path.dirname(__file__), "packs")
 EXAMPLES = os.path.join(os.path.dirname(__file__), "examples")

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from anyhook.documents.files import Files
 from anyhook.documents.pins import FOLDER, LOCK, changed_files, packages_in
 from anyhook.model.event import EVENTS
-from anyhook.model.hook import BROKEN, CHANGED, DISABLED, Hook
+from anyhook.model.hook import BROKEN, CHANGED, DISABLED, Hook, Source
+from anyhook.model.json_types import Json
 from anyhook.model.problem import ERROR, WARNING
+from anyhook.model.words import HandlerKind, HookState, Severity
 from anyhook.rules.language import Names, events_of, named_in, parse
 from anyhook.rules.marks import listened_by, needs_of
 from anyhook.rules.paths import CLASSES, compile_path
@@ -18,20 +22,13 @@ from anyhook.rules.templates import wrong_template
 from anyhook.rules.tokens import BadCondition
 from anyhook.rules.wildcards import is_plain, names_rule
 from anyhook.tables.registry import DIALECTS, HOSTS
+from anyhook.tables.rows import EventRow, Limits
 from anyhook.tables.schema import NUMBER, TEXT, TEXTS
 from anyhook.tables.schema import table as described
 from anyhook.tables.shapes import canonical, guess, numbered, read_limit, slug, type_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
-    from anyhook.documents.files import Files
-    from anyhook.model.hook import Source
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import HandlerKind, HookState, Severity
     from anyhook.rules.language import Condition, Node
-    from anyhook.tables.rows import EventRow, Limits
 
     Place = tuple[str | int, ...]
     Parts = tuple[Node, tuple[Any, ...], dict[str, Json]]

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.rules.paths import compile_path, matches
+from anyhook.rules.paths import Places, compile_path, matches
 from anyhook.rules.wildcards import is_plain, path_like
 
 if TYPE_CHECKING:
-    from anyhook.rules.paths import PathPattern, Places
+    from anyhook.rules.paths import PathPattern
 
 SECRET_PATHS: dict[str, tuple[str, ...]] = {
     "keys": (

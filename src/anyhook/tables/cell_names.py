@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import Literal
 
-from anyhook.model.words import HOOK_SCOPES
+from anyhook.model.json_types import Json
+from anyhook.model.words import HOOK_SCOPES, Verdict
 from anyhook.tables.shapes import guess
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Literal
-
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import Verdict
-
-    Layering = Literal["concatenate", "replace_lists", "later_name_wins", "earlier_name_wins"]
-    """How the layers of a dialect meet."""
-    KeyKind = Literal["string", "bool", "object", "strings", "messages", "texts by name", "any"]
-    """The JSON type of a key in a hook's answer."""
-    KeyDoes = Literal[
-        "reason", "context", "messages", "prompt", "tool_input", "tool_output", "output_text", "follow_ups", "history",
-        "recipe", "block", "block_unless", "end_turn", "end_turn_unless", "verdict", "note",
-    ]  # fmt: skip
-    """What a key of a hook's answer does."""
-    Words = tuple[tuple[str, Verdict, tuple[str, ...]], ...]
-    """The words of a key: word, verdict, and the canonical events on which it has an effect (() for all)."""
-    ExitMeaning = Literal["pass", "block", "fail", "block_if_said"]
-    ReasonSource = Literal["stderr", "stdout", "reason", "message"]
-    """Where the reason of a block is taken from."""
-    TextDoes = Literal["context", "messages"]
-    """What plain text on stdout is."""
-    OutputKind = Literal["nothing", "blank", "object", "text", "garbage"]
-    Printed = tuple[OutputKind, Json]
-    """What a hook printed: what it is, and its value."""
-    Rewritable = Literal["input", "prompt", "output"]
-    """The fields of an event that a hook can rewrite."""
-    ScaffoldShape = Literal["list", "groups", "rows", "folder", "executable", "events", "rules"]
-    EntryStyle = Literal["groups", "list", "rows", "tables", "scripts", "module"]
+Layering = Literal["concatenate", "replace_lists", "later_name_wins", "earlier_name_wins"]
+"""How the layers of a dialect meet."""
+KeyKind = Literal["string", "bool", "object", "strings", "messages", "texts by name", "any"]
+"""The JSON type of a key in a hook's answer."""
+KeyDoes = Literal[
+    "reason", "context", "messages", "prompt", "tool_input", "tool_output", "output_text", "follow_ups", "history",
+    "recipe", "block", "block_unless", "end_turn", "end_turn_unless", "verdict", "note",
+]  # fmt: skip
+"""What a key of a hook's answer does."""
+Words = tuple[tuple[str, Verdict, tuple[str, ...]], ...]
+"""The words of a key: word, verdict, and the canonical events on which it has an effect (() for all)."""
+ExitMeaning = Literal["pass", "block", "fail", "block_if_said"]
+ReasonSource = Literal["stderr", "stdout", "reason", "message"]
+"""Where the reason of a block is taken from."""
+TextDoes = Literal["context", "messages"]
+"""What plain text on stdout is."""
+OutputKind = Literal["nothing", "blank", "object", "text", "garbage"]
+Printed = tuple[OutputKind, Json]
+"""What a hook printed: what it is, and its value."""
+Rewritable = Literal["input", "prompt", "output"]
+"""The fields of an event that a hook can rewrite."""
+ScaffoldShape = Literal["list", "groups", "rows", "folder", "executable", "events", "rules"]
+EntryStyle = Literal["groups", "list", "rows", "tables", "scripts", "module"]
 
 SCOPES = tuple(scope for scope in HOOK_SCOPES if scope not in ("", "builtin"))
 LAYERINGS: tuple[Layering, ...] = ("concatenate", "replace_lists", "later_name_wins", "earlier_name_wins")

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
-
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Dialect, EventRow
+from anyhook.tables.rows import Dialect, EventRow
 
 WORDS = {
     "tool_input": "rewrite the input",

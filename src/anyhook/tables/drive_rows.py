@@ -3,14 +3,10 @@ Nothing here starts anything."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from anyhook.model.json_types import Json
 
 ASKING, FULL, DELEGATING, TERMINAL = "asking", "full", "delegating", "terminal"
 """Scenarios: it asks before a tool runs, with no person to answer; it compacts its conversation; it has sub-agents; it

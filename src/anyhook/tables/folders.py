@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.documents.parse import escape_backslashes, split_front_matter
 from anyhook.documents.read import Unreadable
-from anyhook.model.hook import BROKEN, Hook, Layer
+from anyhook.model.hook import BROKEN, Hook, Layer, Source
 from anyhook.model.outcome import STOPPING
 from anyhook.model.record import Record
 from anyhook.tables.isolation import one_file
@@ -15,7 +15,6 @@ from anyhook.tables.shapes import canonical, guess, numbered, read_limit, slug, 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
-    from anyhook.model.hook import Source
     from anyhook.model.json_types import Json
     from anyhook.model.words import Severity
     from anyhook.tables.rows import EventRow, Limits

@@ -5,25 +5,22 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from anyhook.documents.files import Files
 from anyhook.model.event import EVENTS
-from anyhook.model.hook import Layer, Source
+from anyhook.model.hook import Hook, Layer, Source
 from anyhook.platform.places import content, open_regular, stamp
 from anyhook.tables.cells import everything
 from anyhook.tables.host_rows import Host
 from anyhook.tables.inprocess import BLOCKS
 from anyhook.tables.registry import BRIDGED, CALLS, DECLARES, GROUP, BadTable, part
-from anyhook.tables.rows import Dialect, EventRow, Launch
+from anyhook.tables.rows import Dialect, EventRow, Launch, Roots, Scene
 from anyhook.tables.self_check import mistakes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from anyhook.documents.files import Files
-    from anyhook.model.hook import Hook
     from anyhook.tables.registry import Row, Seen
-    from anyhook.tables.rows import Roots, Scene
 
 
 def found(folders: Sequence[str], known: Sequence[str]) -> tuple[tuple[Row, ...], list[Seen]]:

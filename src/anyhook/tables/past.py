@@ -5,19 +5,15 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.model.texts import text_of
+from anyhook.tables.rows import Roots
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Roots
-
-    Object = dict[str, Json]
+Object = dict[str, Json]
 
 MAX_JSON_LINE = 64 << 20
 """Longer lines, in bytes, are skipped, and so are larger transcripts that are one JSON object: a transcript of any size

@@ -14,7 +14,7 @@ import sys
 from time import time_ns
 
 from anyhook.model.event import EVENTS, FIELDS, understand_names
-from anyhook.platform.places import SETTLED_NS, content, stamp, state_dir
+from anyhook.platform.places import SETTLED_NS, Stamp, content, stamp, state_dir
 from anyhook.platform.store import Store
 
 TYPE_CHECKING = False
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from anyhook.platform.places import Stamp
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.host_rows import Host
     from anyhook.tables.past import Past

@@ -3,15 +3,12 @@ read it, so that none of them has to know an agent by name."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.tables.rows import SPECIFIC
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.json_types import Json
 
 COMMAND, REASON = "echo hi", "no echo"
 """The shell command of every sample's call, and why its hook refuses it."""

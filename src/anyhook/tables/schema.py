@@ -3,13 +3,10 @@ value, the schema leaves open."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.tables.folders import FolderShape
-    from anyhook.tables.rows import Dialect, Scaffold
-    from anyhook.tables.shapes import EntryShape, HandlerShape
+from anyhook.model.json_types import Json
+from anyhook.tables.folders import FolderShape
+from anyhook.tables.rows import Dialect, Scaffold
+from anyhook.tables.shapes import EntryShape, HandlerShape
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 TEXT: dict[str, Json] = {"type": "string", "minLength": 1}

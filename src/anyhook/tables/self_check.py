@@ -7,12 +7,12 @@ Tests call it for the agents that come with anyhook; the search for agents of ot
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
 from anyhook.model.event import EVENTS, FIELDS, Event
 from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
 from anyhook.model.outcome import EFFECTS
 from anyhook.model.record import Record
 from anyhook.model.words import VERDICTS
@@ -32,17 +32,10 @@ from anyhook.tables.cell_names import (
     doubled,
     unknown,
 )
-from anyhook.tables.host_rows import Host
+from anyhook.tables.host_rows import Entry, Host, HostEvent, Say, Taken
 from anyhook.tables.isolation import error_line
-from anyhook.tables.rows import Dialect, Roots, Scene
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Entry, HostEvent, Say, Taken
-    from anyhook.tables.rows import EventRow, Field, Key, Reply
-    from anyhook.tables.shapes import HandlerShape
+from anyhook.tables.rows import Dialect, EventRow, Field, Key, Reply, Roots, Scene
+from anyhook.tables.shapes import HandlerShape
 
 COMMON_VARIABLES = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 

@@ -3,7 +3,7 @@ affect the others; nothing here knows a product."""
 
 from __future__ import annotations
 
-from anyhook.model.hook import BROKEN, Hook
+from anyhook.model.hook import BROKEN, Hook, Source
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.record import Record
 from anyhook.programs.commands import STARTERS, calls_us
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from anyhook.documents.files import Files
-    from anyhook.model.hook import Source
     from anyhook.model.json_types import Json
     from anyhook.model.words import HandlerKind, Severity
     from anyhook.tables.rows import EventRow, Limits

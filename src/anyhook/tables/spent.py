@@ -6,17 +6,12 @@ from __future__ import annotations
 import json
 import os
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from anyhook.model.record import Record
 from anyhook.platform.places import NO_WAIT
-from anyhook.tables.past import ns_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from anyhook.tables.past import Object, Past, SpentTold
-    from anyhook.tables.rows import Roots
+from anyhook.tables.past import Object, Past, SpentTold, ns_of
+from anyhook.tables.rows import Roots
 
 MAX_TRANSCRIPT_READ = 64 << 20
 """How many bytes one look reads; the next one goes on."""

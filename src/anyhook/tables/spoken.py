@@ -3,18 +3,13 @@ for every dialect."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from anyhook.model import lean_json
+from anyhook.model.json_types import Json
 from anyhook.model.outcome import BLOCK
 from anyhook.model.record import Record
+from anyhook.model.words import HandlerKind, Verdict
 from anyhook.tables.registry import special
-from anyhook.tables.rows import BLOCKING, SPECIFIC
-
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import HandlerKind, Verdict
-    from anyhook.tables.rows import Dialect, EventRow, Key, Reply
+from anyhook.tables.rows import BLOCKING, SPECIFIC, Dialect, EventRow, Key, Reply
 
 EVENT_NAME = f"{SPECIFIC}.hookEventName"
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
+from anyhook.model.json_types import Json
 from anyhook.tables.cells import snake_case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Approval
 
 USUAL_LIMIT_S = 600

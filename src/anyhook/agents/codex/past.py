@@ -8,11 +8,14 @@ import json
 import re
 import shlex
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+from anyhook.model.json_types import Json
 from anyhook.tables.past import (
+    Object,
     Past,
+    PastEvent,
     SpentTold,
     TranscriptSession,
     count,
@@ -24,13 +27,7 @@ from anyhook.tables.past import (
     one_object,
     text_in,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.model.json_types import Json
-    from anyhook.tables.past import Object, PastEvent
-    from anyhook.tables.rows import Roots
+from anyhook.tables.rows import Roots
 
 SHELLS = ("exec_command", "shell", "shell_command", "container.exec", "local_shell", "unified_exec")
 CALLS = ("function_call", "custom_tool_call", "local_shell_call")

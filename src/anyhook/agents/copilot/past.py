@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from anyhook.tables.past import Past, SpentTold, TranscriptSession, count, files_below, inner, json_lines, ns_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.tables.past import Object, PastEvent
-    from anyhook.tables.rows import Roots
+from anyhook.tables.past import (
+    Object,
+    Past,
+    PastEvent,
+    SpentTold,
+    TranscriptSession,
+    count,
+    files_below,
+    inner,
+    json_lines,
+    ns_of,
+)
+from anyhook.tables.rows import Roots
 
 
 def _folder(roots: Roots) -> str:

@@ -4,14 +4,17 @@ replaces an earlier one. Older versions write one JSON object."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING
 
+from anyhook.model.json_types import Json
 from anyhook.platform.places import head
 from anyhook.tables.past import (
+    Object,
     Past,
+    PastEvent,
     SpentTold,
     TranscriptSession,
     count,
@@ -22,13 +25,7 @@ from anyhook.tables.past import (
     ns_of,
     one_object,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.model.json_types import Json
-    from anyhook.tables.past import Object, PastEvent
-    from anyhook.tables.rows import Roots
+from anyhook.tables.rows import Roots
 
 MAX_LOOKED_THROUGH = 1 << 20
 """How much of a session, in bytes, is looked through for the name of its folder."""

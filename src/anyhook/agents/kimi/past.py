@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from anyhook.tables.past import (
+    Object,
     Past,
+    PastEvent,
     SpentTold,
     TranscriptSession,
     count,
@@ -15,12 +17,7 @@ from anyhook.tables.past import (
     json_object,
     ns_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.tables.past import Object, PastEvent
-    from anyhook.tables.rows import Roots
+from anyhook.tables.rows import Roots
 
 
 def places(roots: Roots) -> list[str]:

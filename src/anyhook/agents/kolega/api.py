@@ -6,15 +6,12 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from anyhook.agents.kolega import EVENTS
 from anyhook.model import lean_json
+from anyhook.model.json_types import Json
 from anyhook.tables.cells import snake_case
-
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Scene
+from anyhook.tables.rows import Scene
 
 FIELDS = ("blocked", "reason", "updated_input", "updated_output", "additional_context", "end_turn")
 

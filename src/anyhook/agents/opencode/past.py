@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from anyhook.documents.sqlite import rows
-from anyhook.tables.past import Past, SpentTold, TranscriptSession, count, inner, json_object, ns_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.tables.past import PastEvent
-    from anyhook.tables.rows import Roots
+from anyhook.tables.past import Past, PastEvent, SpentTold, TranscriptSession, count, inner, json_object, ns_of
+from anyhook.tables.rows import Roots
 
 PARTS = (
     "SELECT p.session_id, s.directory, m.data, p.data, p.time_created FROM part p "

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from anyhook.cli.view.text import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from anyhook.state.approvals import Waiting
+from anyhook.state.approvals import Waiting
 
 SHOWN_FACTS = ("deletes", "writes", "connects", "secrets", "unknown")
 MAX_OF_A_FACT = 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 
 from anyhook.cli.render import columns
@@ -14,8 +14,6 @@ from anyhook.cli.view.record_text import span, when
 from anyhook.model.words import never
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from anyhook.replay.backtest import Finding, Tally
 
 MAX_ABOUT = 200

@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from rich.color import ColorSystem
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.measure import measure_renderables
 from rich.style import Style
 from rich.table import Table
@@ -16,11 +16,6 @@ from rich.text import Text
 
 from anyhook.cli.render import columns, exact_out, legible
 from anyhook.cli.view.text import visible, wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rich.console import RenderableType
 
 PLAIN, FAINT, BOLD, GOOD, WARN, BAD = "", "dim", "bold", "green", "yellow", "red"
 TONES = {"bad": BAD, "warn": WARN, "strong": BOLD, "": PLAIN}

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from anyhook.model import lean_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.model.json_types import Json
+from anyhook.model.json_types import Json
 
 MAX_LINES = 20
 

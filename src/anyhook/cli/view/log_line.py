@@ -3,16 +3,12 @@ narrow for both."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rich.cells import cell_len
 
 from anyhook.cli.view.console import BAD, FAINT, GOOD, WARN, styled
 from anyhook.cli.view.record_text import short_time, span, when
+from anyhook.cli.view.rows import Row
 from anyhook.cli.view.text import cut, padded
-
-if TYPE_CHECKING:
-    from anyhook.cli.view.rows import Row
 
 COLOURS = {"✗": BAD, "✓": GOOD, "?": WARN, "!": WARN}
 INDENT = " " * 9

@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 REFRESH_S = 0.2
 

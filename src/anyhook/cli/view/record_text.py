@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import shlex
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from anyhook.journal.read import whole_number
+from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, RecordedHook, whole_number
 from anyhook.model import lean_json
-from anyhook.replay.hook_requests import requests_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, RecordedHook
-    from anyhook.model.json_types import Json
-    from anyhook.replay.hook_requests import HookRequest
+from anyhook.model.json_types import Json
+from anyhook.replay.hook_requests import HookRequest, requests_of
 
 ASKED_FOR = ("tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history", "recipe")
 OURS = ("fire", "library")

@@ -6,20 +6,15 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from anyhook.cli.view.text import visible
+from anyhook.documents.files import Fingerprint
 from anyhook.engine.catalog import ALL
-from anyhook.gates.review import APPROVED, CHANGED, NEW, REMOVED, differences, only_refuses, own_rules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from anyhook.documents.files import Fingerprint
-    from anyhook.gates.review import Reviewed
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.state.ledger import Ledger
+from anyhook.gates.review import APPROVED, CHANGED, NEW, REMOVED, Reviewed, differences, only_refuses, own_rules
+from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
+from anyhook.state.ledger import Ledger
 
 MAX_LINES = 400
 """How many lines of one file's diff are shown; nobody reads more."""

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
 from anyhook.cli.view.record_text import record_page
 from anyhook.cli.view.text import visible
-from anyhook.journal.read import RecordedDecision, about
+from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, about
 from anyhook.journal.search import PROOF, record_of
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from anyhook.journal.read import JournalLine, RecordedCall
-    from anyhook.model.json_types import Json
 
 MAX_CELL = 200
 """Longer texts are cut in a row; the full record has all of them."""

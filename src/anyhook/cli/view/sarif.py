@@ -6,14 +6,11 @@ import os
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote_from_bytes
 
 from anyhook.gates.status import split_place
+from anyhook.model.json_types import Json
 from anyhook.model.problem import ERROR, Problem
-
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 PROJECT_BASE = "%SRCROOT%"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.bar import Bar
@@ -9,14 +10,12 @@ from rich.bar import Bar
 from anyhook.cli.view.console import cell, grid, measured
 from anyhook.cli.view.record_text import span
 from anyhook.cli.view.text import cut_middle, visible
+from anyhook.journal.stats import HookFigures
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import RenderableType
     from rich.table import Table
 
-    from anyhook.journal.stats import HookFigures
 
 BAR_WIDTH = 12
 HEADS = ("runs", "p50", "p95", "blocks", "failed", "timeout", "waited", "")

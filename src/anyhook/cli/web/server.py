@@ -9,6 +9,7 @@ import json
 import signal
 import sqlite3
 import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import compare_digest
@@ -31,24 +32,19 @@ from anyhook.cli.view.record_text import span, tone
 from anyhook.cli.view.rows import row_of, told_in_full
 from anyhook.cli.view.text import visible
 from anyhook.journal.machines import machines_in
+from anyhook.journal.read import JournalLine
 from anyhook.journal.run_index import known_runs
-from anyhook.journal.search import follow
+from anyhook.journal.search import Wanted, follow
 from anyhook.journal.ship import said_by
-from anyhook.journal.stats import TREND_STEPS, MachineFigures, figures, of_machines, span_of
-from anyhook.state.approvals import Approvals, PersonsAnswer, page_is_at
+from anyhook.journal.stats import TREND_STEPS, HookFigures, MachineFigures, figures, of_machines, span_of
+from anyhook.model.json_types import Json, JsonView
+from anyhook.state.approvals import Approvals, PersonsAnswer, Waiting, page_is_at
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import AsyncIterator, Callable, Iterator
 
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from anyhook.journal.read import JournalLine
-    from anyhook.journal.search import Wanted
-    from anyhook.journal.stats import HookFigures
-    from anyhook.model.json_types import Json, JsonView
-    from anyhook.state.approvals import Waiting
 
     Standing = Callable[[], tuple[bool, str]]
 

@@ -4,29 +4,24 @@ and pinned by content, like a hook. None of them is started here, and a project'
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from anyhook.documents.files import Files
+from anyhook.documents.files import Files, Fingerprint
 from anyhook.engine.catalog import covered, loaded_by_command, part_prints, with_interpreters
 from anyhook.engine.loads import Reader
 from anyhook.gates.review import APPROVED, CHANGED, NEW, Reviewed
 from anyhook.model import lean_json
+from anyhook.model.json_types import Json
+from anyhook.model.problem import Problem
 from anyhook.model.record import Record
+from anyhook.model.words import OwnScope
 from anyhook.platform.places import config_file, lies_in, upward
 from anyhook.programs.named import named_files, on_project_path
-from anyhook.state.ledger import Item
+from anyhook.state.ledger import Item, Ledger
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import DIALECTS, dialect, special
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from anyhook.documents.files import Fingerprint
-    from anyhook.model.json_types import Json
-    from anyhook.model.problem import Problem
-    from anyhook.model.words import OwnScope
-    from anyhook.state.ledger import Ledger
-    from anyhook.state.plans import Setup
 
 Kind = Literal["mcp", "subagent", "skill"]
 KINDS: tuple[Kind, ...] = ("mcp", "subagent", "skill")

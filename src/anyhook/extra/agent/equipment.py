@@ -5,43 +5,36 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import yaml
 from pydantic import BaseModel, Field, ValidationError, field_validator
-from pydantic_ai import Agent
-from pydantic_ai.capabilities import Capability, PrepareTools, Toolset
-from pydantic_ai.messages import ModelResponse, ToolCallPart
+from pydantic_ai import Agent, RunContext
+from pydantic_ai.capabilities import AbstractCapability, Capability, PrepareTools, Toolset
+from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
 from pydantic_ai.workspaces import LocalWorkspaceBackend
-from pydantic_ai_harness.skills import Skills
+from pydantic_ai_harness.skills import SkillDefinition, Skills
 from pydantic_ai_harness.subagents import SubAgent, SubAgents
 
 from anyhook.documents.files import Files
 from anyhook.documents.parse import split_front_matter
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.engine.catalog import open_ledger
-from anyhook.extra.agent.content import find_offers, trusted
-from anyhook.extra.agent.settings import BadSetup, Failed
+from anyhook.extra.agent.content import Offer, find_offers, trusted
+from anyhook.extra.agent.settings import AgentSettings, BadSetup, Failed
 from anyhook.extra.agent.tools import TOOLS
 from anyhook.model.texts import install_command
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pydantic_ai import RunContext
-    from pydantic_ai.capabilities import AbstractCapability
-    from pydantic_ai.messages import ModelMessage
     from pydantic_ai.models import Model
     from pydantic_ai.tools import ToolDefinition
-    from pydantic_ai_harness.skills import SkillDefinition
 
-    from anyhook.extra.agent.content import Offer
     from anyhook.extra.agent.mcp_servers import McpServer, McpServers
-    from anyhook.extra.agent.settings import AgentSettings
-    from anyhook.state.plans import Setup
 
 
 @dataclass

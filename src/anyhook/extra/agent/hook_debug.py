@@ -3,17 +3,13 @@ them a hook's input and its stderr."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from anyhook.cli.view.text import visible
+from anyhook.model.decision import Decision
+from anyhook.model.event import Event
+from anyhook.model.firing import Firing, HookRun
 from anyhook.tables.registry import DIALECTS, dialect, module_of, part
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
-
-    from anyhook.model.decision import Decision
-    from anyhook.model.event import Event
-    from anyhook.model.firing import Firing, HookRun
 
 MAX_SHOWN = 4000
 """How many characters of a hook's input, and of its stderr, are shown."""

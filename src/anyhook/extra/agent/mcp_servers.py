@@ -5,24 +5,21 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from fastmcp.client.transports import StdioTransport
 from fastmcp.exceptions import McpError
 from pydantic_ai.exceptions import ModelRetry, ToolFailed
 from pydantic_ai.mcp import MCPToolset
-from pydantic_ai.toolsets import WrapperToolset
+from pydantic_ai.toolsets import ToolsetTool, WrapperToolset
 
 from anyhook.documents.variables import with_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import TextIO
-
     from pydantic_ai import RunContext
-    from pydantic_ai.toolsets import ToolsetTool
 
     from anyhook.extra.agent.content import Offer
 

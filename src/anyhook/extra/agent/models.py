@@ -4,6 +4,7 @@ kept, and a failure is either worth another try or explained."""
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -34,19 +35,17 @@ from pydantic_ai.models.wrapper import WrapperModel
 
 from anyhook.extra.agent.script import script_model
 from anyhook.extra.agent.settings import BadSetup, Failed
+from anyhook.extra.agent.spent import Spent
 from anyhook.extra.frameworks.run_state import running
 from anyhook.handlers.model_client import Client, NoModelError, words_of
 from anyhook.state.agent_table import agent_table
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-
     from pydantic_ai import RunContext
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
     from pydantic_ai.settings import ModelSettings
 
-    from anyhook.extra.agent.spent import Spent
 
 SCRIPT = "script:"
 COMPATIBLE = ("openai:", "openai-chat:")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from anyhook.engine.engine import Engine, EngineOptions
 from anyhook.engine.engine import open_engine as built
 from anyhook.engine.match import Catalog
+from anyhook.model.json_types import Json
 from anyhook.state.plans import Setup
+from anyhook.state.settings import Settings
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from anyhook.extra.agent.settings import SessionOptions
-    from anyhook.model.json_types import Json
-    from anyhook.state.settings import Settings
 
 
 def session_facts(options: SessionOptions, name: str) -> dict[str, Json]:

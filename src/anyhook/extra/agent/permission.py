@@ -6,9 +6,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol
 
+from anyhook.model.json_types import Json
+
 if TYPE_CHECKING:
     from anyhook.extra.frameworks.pydantic_ai import Hooked
-    from anyhook.model.json_types import Json
 
     class Ask(Protocol):
         """Why a tool may not run yet, and whether a yes may last → a person's answer: ONCE, ALWAYS or NO."""

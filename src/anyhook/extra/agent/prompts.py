@@ -6,28 +6,26 @@ from __future__ import annotations
 import mimetypes
 import os
 import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic_ai import Agent
-from pydantic_ai.messages import BinaryContent
+from pydantic_ai.messages import BinaryContent, ModelMessage, UserContent
 
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.extra.agent.content import folders_of
 from anyhook.extra.agent.script import RECIPE, asked_apart
 from anyhook.extra.agent.settings import BadSetup
 from anyhook.extra.frameworks.messages import transcript
+from anyhook.model.json_types import Json
 from anyhook.platform.places import config_file
 from anyhook.tables.registry import DIALECTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pydantic_ai.messages import ModelMessage, UserContent
     from pydantic_ai.models import Model
 
     from anyhook.extra.agent.session import Session
-    from anyhook.model.json_types import Json
 
 # -- `@path`: an image is sent with the prompt if the model accepts images; the model reads any other file itself
 

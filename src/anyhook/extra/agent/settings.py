@@ -3,16 +3,12 @@ cannot set. Mistakes are reported before anything runs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from anyhook.model.json_types import Json
+from anyhook.model.words import Trust
 from anyhook.state.agent_table import agent_table
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import Trust
 
 MAX_TURNS = 50
 THRESHOLD = 0.80

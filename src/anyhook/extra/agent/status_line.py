@@ -5,19 +5,14 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TextIO
 
 from anyhook.extra.frameworks.run_state import running
-from anyhook.model.event import AFTER_CALL
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
-    from typing import TextIO
-
-    from anyhook.model.decision import Decision
-    from anyhook.model.event import Event
+from anyhook.model.decision import Decision
+from anyhook.model.event import AFTER_CALL, Event
 
 TICK_S = 0.5
 SILENT_S, SLOW_HOOK_S = 2.0, 1.0

@@ -8,17 +8,13 @@ import asyncio
 import os
 import shutil
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from anyhook.extra.agent.permission import needs
+from anyhook.model.json_types import Json
 from anyhook.platform.other_programs import ask
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.json_types import Json
 
 LIMIT_S = 20.0
 """A project that takes longer to scan gets no snapshots."""

@@ -8,10 +8,10 @@ import os
 import re
 import shlex
 import tempfile
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from anyhook.agents._probe import PROBE_HOOK, probe_hook
-from anyhook.extra.live.drive import drive
+from anyhook.extra.live.drive import DriveResult, drive
 from anyhook.extra.live.script import Step
 from anyhook.extra.live.stage import Stage, fill
 from anyhook.gates.diagnosis import ARMED, INERT, REFUSING, UNKNOWN
@@ -20,12 +20,7 @@ from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.platform.places import home_of
 from anyhook.tables import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.extra.live.drive import DriveResult
-    from anyhook.tables.host_rows import Host
+from anyhook.tables.host_rows import Host
 
 BEFORE = ("pre_tool", "permission_request")
 """The events at which a refusal keeps a command from running."""

@@ -8,7 +8,9 @@ import json
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from types import FrameType
+from typing import Any
 
 from anyhook.extra.live.model_server import MODEL, ModelServer
 from anyhook.extra.live.script import Step, script
@@ -21,14 +23,8 @@ from anyhook.platform.other_programs import until_told
 from anyhook.platform.run import adopt_orphans, end_all, run
 from anyhook.platform.tree import Tree
 from anyhook.tables import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from types import FrameType
-    from typing import Any
-
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.host_rows import Host
+from anyhook.tables.drive_rows import Drive
+from anyhook.tables.host_rows import Host
 
 GRACE_S = 30.0
 """What the process around an agent gets beyond the agent's own limit."""

@@ -4,17 +4,16 @@ not count requests: the step is found in the conversation, so that titles, retri
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from anyhook.extra.live.wire import ModelCall, ModelReply
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from anyhook.extra.live.model_server import ModelRequest
-    from anyhook.model.json_types import Json
 
     Schema = dict[str, Json]
 

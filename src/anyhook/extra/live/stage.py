@@ -8,20 +8,19 @@ import os
 import re
 import shlex
 import shutil
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
 from anyhook.install.changes import places
+from anyhook.model.json_types import Json
 from anyhook.platform.places import home_of
 from anyhook.state.entry_places import HOME, PLACE, roots_of
+from anyhook.tables.drive_rows import Drive
+from anyhook.tables.host_rows import Entry, Host
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from anyhook.documents.parse import Syntax
-    from anyhook.model.json_types import Json
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.host_rows import Entry, Host
 
 PASSED_ON = (
     "PATH", "LANG", "LC_ALL", "TMPDIR", "SHELL", "USER", "LOGNAME", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS",

@@ -4,21 +4,17 @@ format of the new dialect. It needs Python, but not anyhook. Its tables come fro
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from anyhook.extra.testing.hook_script import GRANTS
 from anyhook.extra.testing.kit.events import leaves, marked, path_of
+from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
 from anyhook.tables import spoken
 from anyhook.tables.registry import special
-from anyhook.tables.rows import BLOCKING, SPECIFIC
+from anyhook.tables.rows import BLOCKING, SPECIFIC, Dialect, EventRow, Key, Reply
 from anyhook.tables.spoken import Spoken, put, reply_of
 
-if TYPE_CHECKING:
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Dialect, EventRow, Key, Reply
-
-    Path = tuple[str, ...]
+Path = tuple[str, ...]
 
 TEMPLATE = '''#!/usr/bin/env python3
 """Written by `anyhook convert` from {id} ({source}): a {target} hook that runs a hook of {dialect}."""

@@ -4,22 +4,18 @@ that writes such a script."""
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable
+from typing import Literal
 
 from anyhook.extra.testing.kit.events import marked, path_of
 from anyhook.model import lean_json as json
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.tables import spoken
 from anyhook.tables.describe import WORDS, describe
 from anyhook.tables.registry import special
-from anyhook.tables.rows import BLOCKING
+from anyhook.tables.rows import BLOCKING, Dialect, EventRow, Key
 from anyhook.tables.spoken import complete, put, reply_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Dialect, EventRow, Key
 
 Lang = Literal["bash", "python"]
 

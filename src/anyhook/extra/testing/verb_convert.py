@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import tempfile
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from anyhook.agents._rulesync import NAME as RULESYNC
 from anyhook.agents._rulesync import rulesync_hooks
@@ -23,24 +23,18 @@ from anyhook.engine.present import own_scene
 from anyhook.extra.testing.convert_script import shim
 from anyhook.extra.testing.new_hook import CannotScaffold, Order, write
 from anyhook.journal.search import Wanted, newest
+from anyhook.model.decision import Decision
 from anyhook.model.event import EVENTS, Event
-from anyhook.model.hook import ARMED, UNTRUSTED
+from anyhook.model.hook import ARMED, UNTRUSTED, Hook
+from anyhook.model.json_types import Json
+from anyhook.model.problem import Problem
 from anyhook.model.record import Record
 from anyhook.replay.rejudge import event_in, is_repeated
 from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings
 from anyhook.tables.registry import dialect
-from anyhook.tables.rows import Scene
+from anyhook.tables.rows import Dialect, EventRow, Scene
 from anyhook.tables.translate import restored
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from anyhook.model.decision import Decision
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.model.problem import Problem
-    from anyhook.tables.rows import Dialect, EventRow
 
 
 class ConvertOptions(JsonOptions):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping
 from shutil import which
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,23 +14,17 @@ from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.options import ProjectJsonOptions, option, repeated, switch
 from anyhook.cli.verbs import verb
 from anyhook.documents.dump_yaml import to_yaml
-from anyhook.extra.testing.hook_script import EFFECTS, MARK
+from anyhook.extra.testing.hook_script import EFFECTS, MARK, Lang
 from anyhook.extra.testing.kit.keys import by_key
-from anyhook.extra.testing.new_hook import CannotScaffold, Order, find_row, plan, write
+from anyhook.extra.testing.new_hook import CannotScaffold, Order, Plan, find_row, plan, write
 from anyhook.model import lean_json as json
 from anyhook.model.event import FIELDS
+from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
+from anyhook.model.words import OwnScope
 from anyhook.tables.patterns import names_only
 from anyhook.tables.registry import DIALECTS, dialect
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.extra.testing.hook_script import Lang
-    from anyhook.extra.testing.new_hook import Plan
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import OwnScope
-    from anyhook.tables.rows import EventRow
+from anyhook.tables.rows import EventRow
 
 INTERPRETERS = {"bash": "bash", "python": "python3"}
 EXAMPLE = "anyhook new guard --dialect kodik --event PreToolUse --tool Bash"

@@ -10,7 +10,8 @@ import socket
 import struct
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import NoReturn
 
 from anyhook.extra.warm.messages import (
     ACCEPTED,
@@ -32,10 +33,6 @@ from anyhook.model.record import Record
 from anyhook.platform.launched import put_before_stdin
 from anyhook.platform.places import NoPlace, runtime_dir
 from anyhook.platform.spawn import here
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import NoReturn
 
 START_S, ACCEPT_S, ANSWER_S, STDIN_S = 20.0, 20.0, 5.0, 5.0
 """How long to wait for a server to start, to accept a call and to send its status, and for the end of stdin."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import binascii
 import marshal
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from anyhook.engine.bridge import named, read
 from anyhook.engine.engine import EngineOptions, open_engine
@@ -15,14 +15,10 @@ from anyhook.engine.rules import RuleIndex
 from anyhook.guard.guard import refusal
 from anyhook.model import lean_json
 from anyhook.model.event import Event
+from anyhook.model.json_types import Json
 from anyhook.rules.calls import facts_of_event
 from anyhook.state.plans import Setup, kept, read_plan
 from anyhook.tables.registry import VARIABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.json_types import Json
 
 SAMPLE_LINES = (
     "ls", "cd src && python -m pytest -q tests/test_a.py 2>&1 | tail -5", "rm -rf /nowhere/x", "git push --force",

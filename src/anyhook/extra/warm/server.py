@@ -12,9 +12,10 @@ import signal
 import socket
 import struct
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
 from anyhook.extra.warm.changes import Installation
 from anyhook.extra.warm.known import learn, practise
@@ -25,11 +26,6 @@ from anyhook.model.record import Compiled
 from anyhook.platform.places import stamp, state_dir
 from anyhook.state.plans import kept
 from anyhook.tables import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NoReturn
-
 
 PRELOADED = (
     "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.cli.options", "anyhook.cli.render", "anyhook.handlers.http",

@@ -11,24 +11,23 @@ import select
 import socket
 import struct
 import time
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from anyhook.extra.warm.messages import NUMBER
+from anyhook.model.call import Call, Run
 from anyhook.model.lean_json import digest
 from anyhook.model.record import Record
 from anyhook.platform.child import Child
 from anyhook.platform.places import head, make_private_dir, stamp
 from anyhook.platform.spawn import here, spawner
 from anyhook.platform.tree import Tree
-from anyhook.programs.python_script import read_script
+from anyhook.programs.python_script import PythonScript, read_script
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from subprocess import Popen
 
-    from anyhook.model.call import Call, Run
-    from anyhook.programs.python_script import PythonScript
 
 ZYGOTE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "zygote.py")
 PACKAGE = os.path.dirname(os.path.dirname(ZYGOTE))

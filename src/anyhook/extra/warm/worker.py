@@ -15,8 +15,9 @@ import socket
 import struct
 import sys
 import threading
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from anyhook.cli.bridge import Watchdog
 from anyhook.extra.warm.known import news
@@ -32,6 +33,7 @@ from anyhook.extra.warm.messages import (
     STATUS,
     STOP,
     Gone,
+    Message,
     receive_request,
     receive_streams,
 )
@@ -42,10 +44,6 @@ from anyhook.platform.spawn import here
 from anyhook.state.entry_places import Caller, fix_places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NoReturn
-
-    from anyhook.extra.warm.messages import Message
     from anyhook.extra.warm.server import Shared
 
 PATIENCE_S = 15.0

@@ -4,20 +4,15 @@ out; `--debug` shows them."""
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from anyhook.cli.view.console import BAD, FAINT, WARN
-from anyhook.extra.agent.chat.screen import call_line
+from anyhook.extra.agent.chat.screen import Screen, call_line
 from anyhook.extra.agent.hook_debug import debug_lines
 from anyhook.extra.agent.status_line import INDENT, nesting
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from anyhook.extra.agent.chat.screen import Screen
-    from anyhook.model.decision import Decision
-    from anyhook.model.event import Event
-    from anyhook.model.firing import Firing
+from anyhook.model.decision import Decision
+from anyhook.model.event import Event
+from anyhook.model.firing import Firing
 
 BLOCKS = {
     "deny_tool": "denied the tool",

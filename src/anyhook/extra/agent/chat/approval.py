@@ -4,24 +4,22 @@ chat asks again only about hooks that changed."""
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.utils import get_cwidth
 
-from anyhook.cli.verb_trust import approve, look, refuse_own_ledger
+from anyhook.cli.verb_trust import ProjectReview, approve, look, refuse_own_ledger
 from anyhook.cli.view.console import BAD, BOLD, FAINT, WARN
 from anyhook.cli.view.review_text import brief_lines, entry_lines, summary
 from anyhook.cli.view.text import visible, wrapped
 from anyhook.extra.agent.chat.keyboard import ENDED, INTERRUPTED
 from anyhook.extra.agent.chat.screen import Screen
 from anyhook.extra.agent.status_line import INDENT
+from anyhook.gates.review import Reviewed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anyhook.cli.verb_trust import ProjectReview
     from anyhook.extra.agent.chat.loop import Chat
-    from anyhook.gates.review import Reviewed
 
 YES, NO, SHOW = ("y", "yes"), ("n", "no", ""), ("s", "show")
 DETAIL = " " * 13

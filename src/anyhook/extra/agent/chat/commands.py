@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shutil
 import time
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -20,20 +21,17 @@ from anyhook.extra.agent import prompts
 from anyhook.extra.agent.chat import approval
 from anyhook.extra.agent.chat.new_hook import create_hook
 from anyhook.extra.agent.chat.screen import Screen, tilde
-from anyhook.extra.agent.session import BLOCKED, DONE
+from anyhook.extra.agent.session import BLOCKED, DONE, Session
 from anyhook.extra.agent.status_line import INDENT
 from anyhook.extra.agent.undo import NoSnapshot
 from anyhook.extra.frameworks.messages import plain
 from anyhook.gates.status import gates
+from anyhook.model.hook import Hook
+from anyhook.state.conversations import Conversations
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
     from anyhook.extra.agent.chat.loop import Chat
-    from anyhook.extra.agent.session import Session
-    from anyhook.model.hook import Hook
-    from anyhook.state.conversations import Conversations
 
 RESTART = "restart"
 WIDE = 100

@@ -7,11 +7,12 @@ import os
 import shutil
 import sys
 import termios
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.completion import Completer, Completion, WordCompleter, merge_completers
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, WordCompleter, merge_completers
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.key_binding import KeyBindings
@@ -23,9 +24,6 @@ from anyhook.cli.view.text import wrapped
 from anyhook.platform.places import make_private_dir, open_regular, write_private
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from prompt_toolkit.completion import CompleteEvent
     from prompt_toolkit.document import Document
     from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 

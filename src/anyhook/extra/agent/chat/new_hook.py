@@ -7,6 +7,7 @@ import difflib
 import json
 import os
 import shlex
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
@@ -29,24 +30,21 @@ from anyhook.extra.agent.script import HOOK_WRITER, asked_apart
 from anyhook.extra.agent.settings import Failed
 from anyhook.extra.agent.status_line import INDENT
 from anyhook.extra.testing.hook_script import brief
-from anyhook.extra.testing.new_hook import CannotScaffold, Order, find_row, plan, write
+from anyhook.extra.testing.new_hook import CannotScaffold, Order, Plan, find_row, plan, write
 from anyhook.gates.check import checkup
+from anyhook.model.hook import Hook
 from anyhook.model.problem import ERROR
+from anyhook.model.words import OwnScope
 from anyhook.platform.other_programs import ask
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import DIALECTS, VARIABLES, dialect, module_of, part, special
+from anyhook.tables.rows import Dialect, Roots
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from pydantic_ai.models import Model
 
     from anyhook.extra.agent.chat.loop import Chat
-    from anyhook.extra.testing.new_hook import Plan
-    from anyhook.model.hook import Hook
-    from anyhook.model.words import OwnScope
-    from anyhook.tables.rows import Dialect, Roots
 
 SCOPES: tuple[OwnScope, ...] = ("project", "user")
 OTHER: dict[OwnScope, OwnScope] = {"project": "user", "user": "project"}

@@ -8,11 +8,13 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
 from prompt_toolkit.utils import get_cwidth
 from pydantic_ai.messages import (
+    AgentStreamEvent,
     BinaryContent,
     FunctionToolCallEvent,
     FunctionToolResultEvent,
@@ -30,14 +32,11 @@ from anyhook.cli.view.text import visible, wrapped
 from anyhook.extra.agent.status_line import INDENT, StatusLine, nesting
 from anyhook.extra.frameworks.plain_values import text_of
 from anyhook.model import lean_json
+from anyhook.model.json_types import Json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from pydantic_ai.messages import AgentStreamEvent
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from anyhook.model.json_types import Json
 
 MIN_WIDTH, MAX_WIDTH = 40, 120
 """Of the model's text."""

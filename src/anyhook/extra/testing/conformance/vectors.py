@@ -7,20 +7,20 @@ A broken vector is one error that names its file and id; the others still load.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import Path as InZip
 
 from anyhook.extra.testing.conformance.matching import parse_json
 from anyhook.extra.testing.kit.form import CaseKey, FileEntry, check, entries_of, filled, texts
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.tables.shapes import type_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
     from importlib.resources.abc import Traversable
 
-    from anyhook.model.json_types import Json
 
 HERE = Path(__file__).parent
 ROWS_FILE = "rows.json"

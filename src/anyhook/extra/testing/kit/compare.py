@@ -12,11 +12,11 @@ from anyhook.extra.testing.kit.box import unlike_file, unlike_json
 from anyhook.extra.testing.kit.keys import DECISION_FIELDS
 from anyhook.extra.testing.kit.one_shot import means
 from anyhook.journal.read import objects
+from anyhook.model.json_types import Json
 from anyhook.programs.named import within
 
 if TYPE_CHECKING:
     from anyhook.extra.testing.kit.run import Fired
-    from anyhook.model.json_types import Json
 
 STARTED = ("ran", "background", "broken")
 

@@ -3,25 +3,21 @@ come from the tables."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from anyhook.engine.present import payload
 from anyhook.model.event import FIELDS, Event
+from anyhook.model.json_types import Json
 from anyhook.model.lean_json import encode
+from anyhook.tables.host_rows import Host, HostEvent
 from anyhook.tables.registry import DIALECTS, HOSTS, canonical_event, canonical_field, dialect, host
-from anyhook.tables.rows import Scene
+from anyhook.tables.rows import Dialect, EventRow, Scene
 from anyhook.tables.shapes import guess
 from anyhook.tables.translate import to_native
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Host, HostEvent
-    from anyhook.tables.rows import Dialect, EventRow
-
-    Path = tuple[str, ...]
+Path = tuple[str, ...]
 
 Found = TypeVar("Found")
 SESSION = "session-of-a-test"

@@ -4,19 +4,15 @@ files that both lay out. No part of the engine is loaded here."""
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from anyhook.extra.testing.conformance.matching import faults, show
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.tables.shapes import guess, type_name
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from anyhook.model.json_types import Json
-
-    Place = tuple[str | int, ...]
-    Mistake = tuple[Place, str]
+Place = tuple[str | int, ...]
+Mistake = tuple[Place, str]
 
 
 class Kind(Record):

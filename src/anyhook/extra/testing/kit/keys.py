@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from anyhook.extra.testing.kit.form import CaseKey
+from anyhook.model.json_types import Json
 from anyhook.model.outcome import STRENGTH
 from anyhook.model.words import MODE, ON_FAILURE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.json_types import Json
 
 SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
