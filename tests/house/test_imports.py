@@ -244,11 +244,12 @@ def _loaded_by_calls(root: Path) -> set[str]:
     packages = root / "packages"  # for the grammar of shell lines; its own name would make us look for agents there
     packages.symlink_to(Path(tree_sitter.__file__).parents[1])
 
-    def call(world: World, *words: str, stdin: str = "") -> None:
+    def call(world: World, *words: str, stdin: str = "") -> set[str]:
         status, modules, said = loaded_by(world, *words, stdin=stdin, packages=str(packages))
         assert status in (0, 2), said
         assert modules & {"typing", "json", "dataclasses"} == set(), (words, stdin)
         loaded.update(modules)
+        return modules
 
     def bash(line: str, **more: str) -> str:
         return json.dumps({"session_id": "s", "tool_name": "Bash", "tool_input": {"command": line}, **more})
@@ -269,8 +270,9 @@ def _loaded_by_calls(root: Path) -> set[str]:
     call(python, *fire, "--input", '{"command": "ls"}')
     guarded = World(root / "guarded")
     guarded.command("add", "guard", "--yes")
-    for line in ("ls", "npm test", "git push --force", "sed -n 1,20p *.py"):
-        call(guarded, *bridge, stdin=bash(line, tool_use_id=line))
+    for line in ("ls", "npm test", "git push --force"):
+        assert too_much(call(guarded, *bridge, stdin=bash(line, tool_use_id=line))) == set(), line
+    call(guarded, *bridge, stdin=bash("sed -n 1,20p *.py"))
     call(guarded, *bridge, stdin='{"session_id": "s", "tool_name": "mcp__a__b", "tool_input": {}}')
     call(guarded, "bridge", "qwen", "PreToolUse", stdin=bash("ls"))
     guarded.command("status")  # keeps what it prints
@@ -313,6 +315,7 @@ POSTPONED = {
     "extra.testing.pytest_plugin": "the test kit: 408, in each run of pytest where we are installed; pytest takes 510",
     "handlers.python": "asyncio: 153, and few callables are asynchronous",
     "platform.leftovers": "only POSIX has `resource`",
+    "programs.tasks": "YAML: 97, and few tasks are those of a playbook",
     "programs.hiding": "the table of programs: 23, and most lines have no option for a password",
     "replay.warm_worker": "it runs in the hook's interpreter, which may not be ours",
     "state.memory": "the readers of transcripts: 13, and few rules count tokens",

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 else:
 
     class _Re:
-        """The module `re`, imported when it is first used. Its flags are those that patterns here are given."""
+        """The module `re`, imported when it is first used, and not for a flag."""
 
-        IGNORECASE, MULTILINE, DOTALL, S = 2, 8, 16, 16
+        IGNORECASE, MULTILINE, DOTALL, VERBOSE, ASCII = I, M, S, X, A = 2, 8, 16, 64, 256
 
         def __getattr__(self, name):
             import re

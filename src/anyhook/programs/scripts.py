@@ -12,15 +12,14 @@ from anyhook.platform.places import head
 from anyhook.programs.options import option_values, sort_options
 from anyhook.programs.paths import resolve
 from anyhook.programs.program import UNKNOWN, Program, Word
-from anyhook.programs.project_files import MakeCall, PackageCall, Recipes, package_scripts, service_lines, task_lines
+from anyhook.programs.project_files import MakeCall, PackageCall, Recipes, package_scripts
 from anyhook.programs.rows import Wraps
 from anyhook.programs.statements import expanded, is_evaluated
 from anyhook.programs.table import row_of
-from anyhook.programs.tasks import parts, play_lines, procfile_lines, table_lines, tox_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from anyhook.programs.options import SortedOptions
     from anyhook.programs.rows import Language, ProgramRow, RecipeKind
@@ -144,11 +143,13 @@ def _given_files(program: Program, row: ProgramRow) -> Iterator[FileCode]:
 def _listed_lines(program: Program, row: ProgramRow) -> Iterator[FileCode]:
     """The lines of a Taskfile's tasks, of the scripts in a JSON file, of the services in a compose file, or the code of
     tasks."""
+    from anyhook.programs.tasks import tasks_of
+
     kind, options = row.recipes, sort_options(program.words, row.values)
     folder = (*options.values("-C", "--prefix", "--dir", "--cwd", "-d"), None)[0]
     wanted, names = _wanted(program, row, options)
     for path, text in _nearest(names, resolve(folder, program.cwd) if folder else program.cwd):
-        for code in LINES_OF[kind](text, wanted) if kind in LINES_OF else [parts(kind, text, wanted)]:
+        for code in tasks_of(kind, text, wanted):
             yield FileCode(path, code, LANGUAGE_OF.get(kind, "sh"), os.path.dirname(path))
 
 
@@ -171,17 +172,7 @@ def _built(program: Program, row: ProgramRow) -> Iterator[FileCode]:
             yield script.replace(cwd=os.path.dirname(script.path))
 
 
-def _wanted_scripts(text: str, wanted: Sequence[str]) -> list[str]:
-    scripts = package_scripts(text)
-    named = dict.fromkeys([*PackageCall.of([Word(each, each) for each in wanted]).names, *wanted])
-    return [scripts[name] for name in named if name in scripts]
-
-
 STARTING = frozenset({"up", "run", "start"})
-LINES_OF: dict[RecipeKind, Callable[[str, Sequence[str]], Iterable[str]]] = {
-    "json": _wanted_scripts, "task": task_lines, "compose": service_lines, "tox": tox_lines, "toml": table_lines,
-    "procfile": procfile_lines, "play": play_lines,
-}  # fmt: skip
 LANGUAGE_OF: dict[RecipeKind, str] = {
     "rake": "ruby", "nox": PYTHON_PROGRAM, "invoke": PYTHON_PROGRAM, "gradle": "groovy", "gulp": "node",
 }  # fmt: skip

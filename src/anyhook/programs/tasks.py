@@ -3,13 +3,17 @@ Procfile, a playbook. Only the part of what is asked for is read, with what runs
 
 from __future__ import annotations
 
+import configparser
 import shlex
+import tomllib
+from typing import TYPE_CHECKING
 
 from anyhook.model.pattern import later, re
+from anyhook.programs.program import Word
+from anyhook.programs.project_files import PackageCall, package_scripts, service_lines, task_lines
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from anyhook.programs.rows import RecipeKind
 
@@ -84,8 +88,6 @@ def _last(names: Sequence[str]) -> list[str]:
 
 def tox_lines(text: str, wanted: Sequence[str]) -> Iterator[str]:
     """The commands of the environments of a `tox.ini` that are named, or of those that it lists itself."""
-    import configparser
-
     parser = configparser.RawConfigParser(strict=False)
     try:
         parser.read_string(text)
@@ -115,8 +117,6 @@ RUN_BY_TASK = (
 
 def table_lines(text: str, wanted: Sequence[str]) -> Iterator[str]:
     """The lines of tasks in `pyproject.toml` and the like: of those that are named, and of those that they name."""
-    import tomllib
-
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -195,3 +195,20 @@ def _play_tasks(inside: object) -> Iterator[str]:
             yield f"rm -rf {re.sub(r'{{.*?}}', '$__play__', str(value.get('path', value.get('dest', ''))))}"
         elif name in ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always"):
             yield from _play_tasks(value)
+
+
+def _wanted_scripts(text: str, wanted: Sequence[str]) -> list[str]:
+    scripts = package_scripts(text)
+    named = dict.fromkeys([*PackageCall.of([Word(each, each) for each in wanted]).names, *wanted])
+    return [scripts[name] for name in named if name in scripts]
+
+
+LINES_OF: dict[RecipeKind, Callable[[str, Sequence[str]], Iterable[str]]] = {
+    "json": _wanted_scripts, "task": task_lines, "compose": service_lines, "tox": tox_lines, "toml": table_lines,
+    "procfile": procfile_lines, "play": play_lines,
+}  # fmt: skip
+
+
+def tasks_of(kind: RecipeKind, text: str, wanted: Sequence[str]) -> Iterable[str]:
+    """The lines or the code of the tasks that are wanted, in a file of this kind."""
+    return LINES_OF[kind](text, wanted) if kind in LINES_OF else [parts(kind, text, wanted)]
