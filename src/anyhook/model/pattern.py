@@ -17,7 +17,7 @@ else:
     class _Re:
         """The module `re`, imported when it is first used, and not for a flag."""
 
-        IGNORECASE, MULTILINE, DOTALL, VERBOSE, ASCII = I, M, S, X, A = 2, 8, 16, 64, 256
+        IGNORECASE, MULTILINE, DOTALL, ASCII, M, S = 2, 8, 16, 256, 8, 16
 
         def __getattr__(self, name):
             import re
