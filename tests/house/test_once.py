@@ -100,7 +100,7 @@ PROGRAMS = {name for name in KNOWN if name.isidentifier() or len(name) > 2} - {*
 NAMES_ELSEWHERE = {
     "cli/verb_add.py": 1,  # a pack of rules that is called `git`
     "cli/verb_completion.py": 1,  # the shells that completion is written for
-    "engine/script_loads.py": 1,  # a function of Node
+    "engine/loads.py": 1,  # a function of Node
     "extra/live/model_server.py": 1,  # an encoding of HTTP
     "extra/warm/warm_python.py": 2,  # what these shells add to the environment
     "guard/calls.py": 3,  # files of shells and of git; functions that change files; sub-commands of agents

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from anyhook.documents.files import Files
 from anyhook.programs.code import PythonCode
@@ -270,6 +270,29 @@ class PythonSearch:
                 if (each == name or each.endswith(ENDS)) and takes_place(name, self.asked, self.home):
                     yield folder, name
 
+    def modules(self, limit: int) -> Iterator[str]:
+        """Every file that is imported. It grows while whoever walks it reads the files."""
+        done: set[Import] = set()
+        seen: set[str] = set()
+        shadowed: set[str] = set()
+        while True:
+            waiting = [each for each in dict.fromkeys(self.imports) if each not in done]
+            if not waiting:
+                waiting = [(name, 0, (), "") for _, name in self.shadows() if name not in shadowed]
+                shadowed.update(name for name, *_ in waiting)
+                if not waiting:
+                    return
+            for wanted in waiting:
+                done.add(wanted)
+                for path in self.resolve(wanted):
+                    if path in seen:
+                        continue
+                    seen.add(path)
+                    if len(seen) > limit:
+                        self.unknown.append("more modules than are read")
+                        return
+                    yield path
+
     def parts(self) -> dict[str, bytes]:
         shadowing: dict[str, set[str]] = {folder: set() for folder in self.heads if self.files.is_folder(folder)}
         for folder, name in self.shadows():
@@ -303,32 +326,3 @@ def _is_installed(name: str, home: str) -> bool:
     bases = dict.fromkeys([f"{sys.prefix}/lib", "/usr/lib", "/usr/local/lib", f"{home}/.local/lib"])
     folders = [f"{base}/{inner}/{each}" for base in bases for inner in (version, "python3") for each in INSTALLED_IN]
     return any(os.path.exists(f"{folder}/{name}{end}") for folder in folders for end in ("", ".py"))
-
-
-def python_modules(
-    search: PythonSearch, collector: Callable[[str | None], Collector], cwd: str | None, limit: int
-) -> Iterator[tuple[str, Collector | None]]:
-    """Every file that is imported, and what each of them runs. Grows while it is walked."""
-    done: set[Import] = set()
-    seen: set[str] = set()
-    shadowed: set[str] = set()
-    while True:
-        waiting = [each for each in dict.fromkeys(search.imports) if each not in done]
-        if not waiting:
-            waiting = [(name, 0, (), "") for _, name in search.shadows() if name not in shadowed]
-            shadowed.update(name for name, *_ in waiting)
-            if not waiting:
-                return
-        for wanted in waiting:
-            done.add(wanted)
-            for path in search.resolve(wanted):
-                if path in seen:
-                    continue
-                seen.add(path)
-                if len(seen) > limit:
-                    search.unknown.append("more modules than are read")
-                    return
-                into = collector(cwd)
-                if path.endswith(".py"):
-                    search.file(path, into, cwd or "/")
-                yield path, into

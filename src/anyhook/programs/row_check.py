@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from anyhook.programs.rows import TRAITS, ProgramRow
 
-TAKING_VALUES = ("read_by", "write_by", "delete_by", "name_by", "folder_by", "target", "links_by")
+TAKING_VALUES = ("read_by", "write_by", "delete_by", "name_by", "folder_by", "target", "links_by", "loads")
 """Fields of options that take a value."""
 TAKING_NONE = ("deletes_if", "moves_if", "not_if", "links_if")
 """Fields of options that take none."""

@@ -117,7 +117,7 @@ _WRITTEN: Any = (
     R("tsx ts-node ts-node-dev", values="epr require import loader", language="node", code_by="ep",
         loads="-r --require --import --loader", beside="tsconfig.json", traits=("hands on",),
         examples=("tsx -e 'fs.rmSync(\"a\")' -> deletes a",)),
-    R("deno", values="cr config reload import-map", language="node", loads="-r --import --preload",
+    R("deno", values="cr config reload import-map import preload", language="node", loads="-r --import --preload",
         script_after="run test bench serve watch", recipes="json", reads_here="deno.json deno.jsonc",
         beside="deno.json deno.jsonc", traits=("hands on",),
         examples=("deno eval 'Deno.removeSync(\"a\")' -> deletes a",)),
