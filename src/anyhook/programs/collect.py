@@ -89,9 +89,11 @@ class Collector:
         self.folders: dict[str, str] = {}
         """Folders with their links followed."""
 
-    def shell(self, text: str, cwd: str | None, *, remote: bool = False, via: tuple[str, ...] = ()) -> None:
+    def shell(
+        self, text: str, cwd: str | None, *, remote: bool = False, via: tuple[str, ...] = (), is_bash: bool = True
+    ) -> None:
         """The facts of a line."""
-        line = read_line(text, cwd, self.home, self.variables, sources=self._sources)
+        line = read_line(text, cwd, self.home, self.variables, sources=self._sources, is_bash=is_bash)
         self._line(line.programs, remote=remote, via=via)
         for path, found in line.of_files:
             self._part((*self.inside, path), found, remote=remote, via=via)

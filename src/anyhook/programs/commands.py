@@ -18,7 +18,7 @@ STARTERS = frozenset({
 """Programs that no hook is named after. (Not read from the table: a new row would rename hooks.)"""
 LANGUAGES = {
     "python": "python3", "py": "python3", "javascript": "node", "js": "node", "node": "node", "ruby": "ruby",
-    "perl": "perl", "bash": "bash", "sh": "bash", "shell": "bash",
+    "perl": "perl", "bash": "bash", "sh": "bash", "shell": "bash", "workflow": "node",
 }  # fmt: skip
 """What tools call the languages that they run → the program."""
 POWERSHELL = ("powershell", "pwsh", "cmd.exe")

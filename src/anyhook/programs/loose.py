@@ -48,9 +48,9 @@ def loose_commands(text: str) -> list[list[str]]:
     found: list[list[str]] = [[]]
     for line in joined(text).splitlines():
         for word in loose_words(line):
-            if word and all(sign in ";&|()<>" for sign in word):
+            if word in ("{", "}") or (word and all(sign in ";&|()<>" for sign in word)):
                 found.append([])
-            elif word not in ("then", "do", "else", "{", "}", "fi", "done", "!"):
+            elif word not in ("then", "do", "else", "fi", "done", "!"):
                 found[-1].append(word.strip("'\"`$()"))
         found.append([])
     return [words for words in found if words and words[0]]

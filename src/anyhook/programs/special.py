@@ -629,7 +629,7 @@ SHOWN_TO_NOBODY = ("private key", "credentials", "password hashes")
 
 def _look_at_redirections(program: Program, into: Collector) -> None:
     for redirection in program.redirections:
-        if program.remote or is_stream(redirection.target) or _network(redirection.target, into):
+        if program.remote or is_stream(redirection.target) or _network(program, redirection.target, into):
             continue
         if redirection.writes:
             into.write(redirection.target, program.cwd)
@@ -655,9 +655,10 @@ def _overwrites_itself(program: Program, row: ProgramRow, target: Word, into: Co
         into.empty(target, program.cwd)
 
 
-def _network(word: Word, into: Collector) -> bool:
-    """`/dev/tcp/host/port`, which bash opens as a connection."""
+def _network(program: Program, word: Word, into: Collector) -> bool:
+    """`/dev/tcp/host/port`, which bash opens as a connection: as a stream, unless it only sees whether it can."""
     found = re.match(r"/dev/(?:tcp|udp)/([^/]+)(?:/(.*))?", word.source) if word.source.startswith("/dev/") else None
     if found:
-        into.connect(f"tcp://{found[1]}:{found[2]}" if found[2] else found[1])
+        is_tried = _says_nothing(program)
+        into.connect(f"{'' if is_tried else 'tcp://'}{found[1]}:{found[2]}" if found[2] else found[1])
     return found is not None

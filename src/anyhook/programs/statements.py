@@ -106,7 +106,7 @@ class LineReader:
         """The nodes that were run, by id. Kept, since an id is only unique while its tree lives."""
         self.steps, self.max_steps = 0, MAX_STEPS
         self.size, self.max_size = 0, MAX_SIZE
-        self.is_file = False
+        self.is_file, self.is_bash = False, True
         self.sources: Sources = _no_sources
         self.path = ""
         """The file that is being read into the shell; "" for the line itself."""
@@ -188,7 +188,7 @@ class LineReader:
         self.step()
         starts = next((at for at, word in enumerate(words) if word.source not in ("{", "!")), 0)
         if starts:  # the grammar takes a block for arguments
-            self.give_up(f"the block in `{' '.join(word.source for word in words[:9])[:60]}`")
+            self._misread(f"the block in `{' '.join(word.source for word in words[:9])[:60]}`")
             words = words[starts:]
         if self.scope.links:
             words = [self._followed(words[0], True), *(self._followed(word, False) for word in words[1:])]
@@ -291,6 +291,11 @@ class LineReader:
     def give_up(self, why: str) -> None:
         """Notes that a part of the line is not read."""
         self.unread.append(f"not read: {why}")
+
+    def _misread(self, why: str) -> None:
+        """Notes that the grammar understands a part of the line otherwise than the shell."""
+        if self.is_bash:
+            self.give_up(why)
 
     def step(self) -> None:
         """Counts one statement, so that every line ends: functions that call each other twice double."""
@@ -660,7 +665,9 @@ class LineReader:
             inner = text[found.end() : end if end >= 0 else None].decode("utf-8", "replace")
             inner = re.sub(r"\\([`$\\])", r"\1", inner) if found[2] == b"`" else inner
             if end < 0 or _tree_of(inner).has_error:
-                self.give_up(f"the substitution in `{text[found.start(2) :][:60].decode('utf-8', 'replace')}`")
+                self._misread(f"the substitution in `{text[found.start(2) :][:60].decode('utf-8', 'replace')}`")
+                if not self.is_bash:
+                    self._doubt(inner)
                 continue
             self._apart(lambda inner=inner: self.line(inner, self.scope))  # type: ignore[misc]
             place = end + 1
@@ -671,7 +678,7 @@ class LineReader:
         shown = text.strip().splitlines()[0][:60] if text.strip() else ""
         self.unknown.append(f"not read: the grammar does not understand `{shown}`")
         if MISREAD.search(text):
-            self.give_up(f"the grammar does not understand `{shown}`")
+            self._misread(f"the grammar does not understand `{shown}`")
         if len(text) > MAX_LOOSE:
             self.give_up(f"the grammar does not understand `{shown}`, and it is longer than {MAX_LOOSE} characters")
         seen = {(program.name, program.args) for program in self.programs}
@@ -1411,15 +1418,17 @@ def _leaves(node: Node) -> bool:
 def read_line(
     line: str, cwd: str | None, home: str, variables: Mapping[str, str] | None = None, *,
     file_params: Sequence[str] | None = None, max_steps: int = MAX_STEPS, sources: Sources | None = None,
+    is_bash: bool = True,
 ) -> ShellLine:  # fmt: skip
     """What a line would run, if that can be known. It never raises. `file_params`: it is a file, and these are `$0`,
-    `$1` …; `sources` gives the files that a program reads into the shell."""
+    `$1` …; `sources` gives the files that a program reads into the shell. Unless `is_bash`, what the grammar does not
+    understand is read without one."""
     text = line.replace("\0", "")
     text = text if text.isascii() else STRANGE.sub("\ufffd", text)
     given = dict(zip(variables, zip(variables.values(), strict=True), strict=True)) if variables else {}
     scope = Scope(cwd, {"HOME": (home,), "IFS": (" ",), **given})
     reader = LineReader(home)
-    reader.max_steps, reader.is_file = max_steps, file_params is not None
+    reader.max_steps, reader.is_file, reader.is_bash = max_steps, file_params is not None, is_bash
     reader.max_size = MAX_SIZE + MAX_TIMES * len(text)
     reader.sources = sources or _no_sources
     for place, value in enumerate(file_params or ()):

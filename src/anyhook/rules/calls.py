@@ -41,6 +41,7 @@ LINES = (
     "shell_script",
 )
 """Keys whose value a shell runs."""
+CODE_KEYS = ("code", "source_code")
 TYPED = ("text", "keys", "input", "data", "keystrokes")
 """Keys whose value is typed into a shell, if the tool's name says that there is one,"""
 DEEDS = frozenset({
@@ -261,15 +262,24 @@ def _look(tool: str, given: dict[str, Json], cwd: str | None, into: Collector) -
         return
     for each in _calls_inside(given):
         _look(tool, each, cwd, into)
-    lines = list(_lines(tool, given))
+    named, keys = _language_of(tool)
+    lines = list(_lines(tool, {key: given[key] for key in given if key not in keys}))
     for line in lines:
         _shell(tool, given, line, cwd, into)
-    code = next(iter(_texts(given, ("code", "source_code"))), "")
-    if not lines and code and not any(key in given for key in PATHS):
-        _code(tool, given, code, cwd, into)
+    code = next(iter(_texts(given, keys)), "")
+    if not lines and code and given.keys().isdisjoint(PATHS):
+        _code(given, code, named, cwd, into)
     elif not lines:
         _statements(tool, given, cwd, into)
         _files(tool, _words(tool), given, cwd, into)
+
+
+@cached
+def _language_of(tool: str) -> tuple[str, tuple[str, ...]]:
+    """The language that a tool's name says it runs, and the keys that its code may have: a `script` is a shell's unless
+    the language is another."""
+    named = next((LANGUAGES[word] for word in _words(tool) if word in LANGUAGES), "")
+    return named, CODE_KEYS if not named or row_of(named).is_shell else (*CODE_KEYS, "script")
 
 
 def _statements(tool: str, given: dict[str, Json], cwd: str | None, into: Collector) -> None:
@@ -359,19 +369,19 @@ def _shell(tool: str, given: dict[str, Json], line: str, cwd: str | None, into: 
     if is_powershell(tool) or ("shell" in given and is_powershell(str(given["shell"]))):
         # The grammar is different, but programs and most arguments are the same.
         into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")
-        into.shell(line.replace("\\", "/").replace("`\n", " ").replace("`", ""), cwd)
+        into.shell(line.replace("\\", "/").replace("`\n", " ").replace("`", ""), cwd, is_bash=False)
         return
     if any(row_of(word.removesuffix(".exe")).language == "powershell" for word in line.split(None, 1)[:1]):
         into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")
     into.shell(line, cwd)
 
 
-def _code(tool: str, given: dict[str, Json], code: str, cwd: str | None, into: Collector) -> None:
-    """A tool that runs code in some language."""
+def _code(given: dict[str, Json], code: str, named: str, cwd: str | None, into: Collector) -> None:
+    """A tool that runs code in some language; the name of the tool may say in which."""
     from anyhook.programs.code import look_at_code
 
     language = str(given.get("language") or given.get("lang") or "").lower()
-    name = LANGUAGES.get(language) or next((LANGUAGES[word] for word in _words(tool) if word in LANGUAGES), "python3")
+    name = LANGUAGES.get(language) or named or "python3"
     if row_of(name).is_shell:
         into.shell(code, cwd)
         return

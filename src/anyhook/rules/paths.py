@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import os
 from itertools import takewhile
 from os.path import lexists
 
 from anyhook.model.record import Record
+from anyhook.platform.places import upward
 from anyhook.rules.wildcards import SIGNS, is_plain, like, may_match, path_like
 
 TYPE_CHECKING = False
@@ -340,16 +342,28 @@ def _is_own(path: str, places: Places) -> bool:
     return any(matches(compile_path(each), path, places, covers=False, may_be=False) for each in places.own())
 
 
-def _is_new(path: str, places: Places) -> bool:
-    """Where nothing is yet: what is written there replaces nothing. In the home folder, what starts with a dot sets
-    something, and so does a file of the system."""
+def _ordinary(path: str, places: Places) -> str:
+    """The path, or the folder of what a pattern names; "" for what sets something: files of the system, and in the home
+    folder what starts with a dot."""
     if path[:1] != "/" or _is_system(path, places):
-        return False
-    while not is_plain(path):  # what is in a folder
+        return ""
+    while not is_plain(path):
         path = path.rpartition("/")[0]
     below = _parts(path[len(places.home.rstrip("/")) :]) if _inside(path, places.home) else ["-"]
-    is_setting = below[:1] in ([], ["Library"], ["AppData"]) or below[0].startswith(".")
-    return not is_setting and not places.is_there(path)
+    return "" if below[:1] in ([], ["Library"], ["AppData"]) or below[0].startswith(".") else path
+
+
+def _is_new(path: str, places: Places) -> bool:
+    """Where nothing is yet: what is written there replaces nothing."""
+    path = _ordinary(path, places)
+    return path != "" and not places.is_there(path)
+
+
+def _is_checkout(path: str, places: Places) -> bool:
+    """In a checkout of some repository, where git shows what was changed. One of the whole home folder does not
+    count."""
+    folders = upward(os.path.dirname(_ordinary(path, places)), "/")
+    return any(lexists(f"{folder}/.git") for folder in folders if folder and not _inside(places.home, folder))
 
 
 def _is_harmless(path: str, places: Places) -> bool:
@@ -392,6 +406,7 @@ CLASSES: dict[str, Callable[[str, Places], bool]] = {
     "outside": _is_outside,
     "own": _is_own,
     "new": _is_new,
+    "checkout": _is_checkout,
     "temp": _is_temp,
     "git": _is_git,
     "build": _is_build,
