@@ -116,6 +116,16 @@ FILES = {
     "uses.sh": "rm -rf \"$D\"\n",
     "second.sh": ". ./vars.sh\nrm -rf $D\n",
     "count": "3\n",
+    "loss.c": '#include <stdlib.h>\nint main(void) { return system("rm -rf ~/Documents"); }\n',
+    "built": "\0ELF",
+    "built.c": 'int main(void) { execl("/bin/rm", "rm", "-rf", "/home/dev/Documents", 0); }\n',
+    "plain.c": '#include <stdio.h>\nint main(void) { remove("out.txt"); puts("system(rm -rf ~/Documents)"); }\n',
+    "loss.rs": 'fn main() { std::process::Command::new("rm").arg("-rf").arg("/home/dev/Documents").status(); }\n',
+    "loss.hs": 'import System.Process\nmain = callCommand "rm -rf ~/Documents"\n',
+    "loss.nim": 'import os\nremoveDir("/home/dev/Documents")\n',
+    "Loss.java": 'class Loss { void x() { new ProcessBuilder("rm", "-rf", "/home/dev/Documents").start(); } }\n',
+    "rust/src/main.rs": 'fn main() { std::fs::remove_dir_all("/home/dev/Documents"); }\n',
+    "rust/tests/a.rs": '#[test]\nfn a() { std::fs::remove_dir_all("/home/dev/Documents"); }\n',
     "array.sh": 'x=(1 2)\necho ${x[$(date +%N)]} ${x[`cat count`]}\n',
 }  # fmt: skip
 RUN = (
@@ -156,6 +166,25 @@ RUN = (
     "cat loss.sql | psql shop", "mysql shop < loss.sql",
     "sqlite3 shop.db < loss.sql", "ssh host bash -s < remote.sh", "tmux new -d 'sh loss.sh'",
 )  # fmt: skip
+MADE = (
+    "printf 'all:\\n\\trm -rf ~/Documents\\n' > Makefile && make", f"cat > Makefile <<'E'\nall:\n\t{LOSS}\nE\nmake all",
+    f"echo 'all: ; {LOSS}' > GNUmakefile; make; echo all: > GNUmakefile",
+    f"printf 'x:\\n  {LOSS}\\n' > justfile && just x",
+    "mkdir -p b && printf 'all:\\n\\trm -rf ~/Documents\\n' > b/Makefile && make -C b",
+    "cp loss.mk Makefile; make other",
+    f"echo '{{\"scripts\": {{\"x\": \"{LOSS}\"}}}}' > package.json && npm run x",
+    f"echo '{LOSS}' >> plain.sh; bash plain.sh",
+    f"printf 'tasks:\\n  x: {LOSS}\\n' > Taskfile.yml; task x", "ln -s loss.sh p; cp p q; mv q r.sh; bash r.sh",
+    "echo \"task(:x){sh 'rm -rf ~/Documents'}\" > Rakefile; rake x", f"mkfifo p; bash < p & echo '{LOSS}' > p",
+    "echo 'import lib; lib.gone()' > new.py; python3 new.py", "cat lib.py > m.py; python3 -c 'import m'",
+    f"echo '{LOSS}' | tee a.mk; printf 'all:\\n\\tsh a.mk' > Makefile; make",
+    "echo ls > x.sh; cp loss.sh x.sh; bash x.sh",
+    "gcc loss.c && ./a.out", "cc -o build/x loss.c; build/x", "gcc -c loss.c -o loss.o && gcc loss.o -o x && ./x",
+    "echo 'int main(){return system(\"rm -rf ~/Documents\");}' | gcc -xc - -o e && ./e", "rustc loss.rs && ./loss",
+    "go build -o x loss.go && ./x", "javac Loss.java && java Loss", "java Loss.java", "cd rust && cargo run",
+    "cd rust && cargo test", "tcc -run loss.c", "runghc loss.hs", "nim c -r loss.nim", "./built",
+)  # fmt: skip
+"""Files that the call itself makes, and programs whose sources it compiles, or whose sources are beside them."""
 INTO_VARIABLES = (
     'x=$(cat line); eval "$x"', "x=$(cat line); $x", "$(cat line)", "$(< line)", "`head -1 line`",
     'read x < line; eval "$x"', "read x < line; $x", 'mapfile -t x < line; eval "${x[0]}"',
@@ -214,6 +243,13 @@ PASSES = (
     "docker run alpine",
     "sed -n 1p loss.sed", "awk 1 loss.awk", "vim loss.vim", "cat loss.gdb", "git diff loss.go",
     "ls lo*.sh | wc -l",
+    "printf 'all:\\n\\tcc a.c\\n' > Makefile && make", "echo ls > loss.sh; bash loss.sh", "gcc loss.c",
+    "gcc loss.c -o plain",
+    "gcc plain.c && ./a.out x", "cp plain.sh x.sh && bash x.sh", "cargo build", "cd rust && cargo build",
+    "rustc loss.rs",
+    "java -jar app.jar", "javac Loss.java", "java Main", "./missing",
+    "printf 'rm -rf ~/Documents' > notes.txt; make safe",
+    "echo '{}' > package.json; npm run gone", "go vet ./...", "nim c plain.nim", "racket -e '(+ 1 2)'",
     "bash plain.sh", "bash -n loss.sh", "cat loss.sh", "chmod +x loss.sh", "python3 plain.py", "node plain.js",
     "make -f more.mk", "make -f more.mk plain", "make -f ways.mk", "make -f ways.mk quoted", "make -f apart.mk",
     "make -f asked.mk", "make -f name.mk", "npm run", "npm install left-pad",
@@ -234,7 +270,7 @@ def judge() -> Iterator[Judge]:
 def judge_in(project: Path) -> Judge:
     project.mkdir()
     for name, text in FILES.items():
-        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text(text)
     return Judge(project=str(project))
 
@@ -245,7 +281,7 @@ def test_what_is_in_a_file_is_refused(judge: Judge) -> None:
 
 def test_what_a_file_puts_into_variables_is_refused(judge: Judge) -> None:
     counted = [given.replace("@", counts) for given in GIVEN for counts in COUNTS]
-    lines = [*INTO_VARIABLES, *AT_ONCE, *SOURCED, *counted]
+    lines = [*INTO_VARIABLES, *AT_ONCE, *SOURCED, *MADE, *counted]
     assert [line for line in lines if judge.verdict("Bash", {"command": line}) != "deny"] == []
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from anyhook.programs.effects import URL
 from anyhook.programs.paths import HERE
 from anyhook.programs.program import Program
-from anyhook.programs.table import row_of
+from anyhook.programs.scripts import language_of
 
 if TYPE_CHECKING:
     from anyhook.programs.collect import Collector
@@ -29,7 +29,7 @@ def look_at_code(program: Program, into: Collector) -> None:
     """Add what the code on an interpreter's command line does."""
     if program.code is None:
         return
-    language = language_of(program)
+    language = language_of(program.name)
     if language == "python":
         if not PythonCode(program, into).read(program.code):
             into.unknown.append("code that is not valid Python")
@@ -38,18 +38,13 @@ def look_at_code(program: Program, into: Collector) -> None:
         _others(program, into)
 
 
-def language_of(program: Program) -> Language:
-    row = row_of(program.name)
-    return row.language or row.files_in
-
-
-NOT_BY_CALLS: tuple[Language, ...] = ("", "sh", "othersh", "guile", "powershell")
+NOT_BY_CALLS: tuple[Language, ...] = ("", "sh", "othersh", "powershell")
 """Languages that are not read by their calls."""
 
 
 # -- other languages: by their calls
 
-TEXT = r"\s*\(?\s*(?:[A-Z]\w*\s*,\s*)?(['\"])(?P<path>(?:(?!\1)[^\\\n]|\\.)*)\1"
+TEXT = r"\s*\(?\s*(?:[A-Z]\w*\s*,\s*|\w+:\s*|\[\s*)?(?P<q>['\"])(?P<path>(?:(?!(?P=q))[^\\\n]|\\.)*)(?P=q)"
 
 BY_OWNER = r"(?:(?<![.>:])|{})"
 """Before names that objects of all kinds have: alone, or of one of these. (`cache.delete('/')` deletes no file.)"""
@@ -63,7 +58,9 @@ OF_CHILDREN = BY_OWNER.format(rf"(?<=process[.])|(?<=\bcp[.])|(?<=shell[.])|{OF_
 
 CALLS: tuple[tuple[str, str], ...] = (
     ("delete", r"\b(?:rimraf['\"]?\)?(?:\.sync)?|emptyDirSync|emptyDir|file\.remove|File\.rm_rf!?|"
-        r"unlinkSync|unlink|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|remove_tree|rmtree|removeSync|RemoveAll|"
+        r"unlinkSync|unlink|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|rmtree|removeSync|RemoveAll|"
+        r"remove_(?:tree|dir|file|dir_all|entry|entry_secure)|rmdir_all|removeDir|removeFile|removeItem|deleteTree\w*|"
+        r"delete-(?:tree|directory|file)|(?:Directory|File|Files)\.[dD]elete\w*|"
         rf"{OF_FILES}(?:rm|remove|delete|removeAll)|Deno\.remove(?:Sync)?)"),
     ("write", r"\b(?:writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|file_put_contents|"
         r"mkdirSync|mkdir|truncateSync|Deno\.writeTextFile(?:Sync)?|Bun\.write|outputFileSync|touch|File\.write|"
@@ -73,7 +70,9 @@ CALLS: tuple[tuple[str, str], ...] = (
     ("line", rf"\b(?:execSync|execFileSync|execFile|execa(?:Sync|Command|CommandSync|\.command)?|"
         rf"{OF_CHILDREN}exec|system|"
         r"commandLine(?:\s*=\s*)?(?:\s*(?:listOf\(|\[))?|spawnSync|spawn|exec\.Command|popen|proc_open|capture2e?|capture3|shell_exec|passthru|qx|"
-        r"backtick|(?<![\w.])sh|os\.execute|io\.popen|do shell script|do script)"),
+        r"backtick|(?<![\w.])sh|os\.execute|io\.popen|do shell script|do script|pcntl_exec|readpipe|exec[lv]p?e?|"
+        r"Command::new|Deno\.Command|ProcessBuilder|Process\.(?:run|start|Start|spawn)|getRuntime\(\)\.exec|System\.cmd|"
+        r"os:cmd|:os\.cmd|Sys\.command|callCommand|spawnCommand|exec(?:Shell)?Cmd|run-program|shell(?:/sh)?)"),
 )  # fmt: skip
 
 NAMED = r"(?:(?<!['\"])|(?<=\[['\"])|(?=rimraf))"
@@ -83,13 +82,13 @@ NAMED = r"(?:(?<!['\"])|(?<=\[['\"])|(?=rimraf))"
 _PATTERNS = tuple((action, re.compile(NAMED + named + r"(?:['\"]\])?" + TEXT, re.DOTALL)) for action, named in CALLS)
 
 TWO = re.compile(
-    r"\b(renameSync|rename|copyFileSync|copyFile|copy|cp|mv|move|cpSync)"
+    r"\b(?P<act>renameSync|rename|copyFileSync|copyFile|copy|cp|mv|move|cpSync)"
     + TEXT
-    + r"\s*,\s*(['\"])(?P<to>(?:(?!\3).)*)\3"
+    + r"\s*,\s*(?P<r>['\"])(?P<to>(?:(?!(?P=r)).)*)(?P=r)"
 )
 
 OPENED = re.compile(
-    r"\bopen(?:Sync)?\s*\(?\s*(?:my\s+)?(?:\$?\w+\s*,\s*)?(['\"])(?P<a>[^'\"]*)\1(?:\s*,\s*(['\"])(?P<b>[^'\"]*)\3)?"
+    r"\bf?open(?:Sync)?\s*\(?\s*(?:my\s+)?(?:\$?\w+\s*,\s*)?(['\"])(?P<a>[^'\"]*)\1(?:\s*,\s*(['\"])(?P<b>[^'\"]*)\3)?"
 )
 
 TICKS = re.compile(r"(?:`([^`]+)`|%x[({]([^)}]+)[)}]|qx[({/]([^)}/]+)[)}/])")
@@ -132,17 +131,26 @@ FORCED_PUSH = re.compile(
     r"|\.raw\([^;]*?['\"]push['\"][^;]*?['\"](?:--force|-f)['\"]"
 )
 """A forced push by a library for Node."""
-EXECUTED = re.compile(r"(['\"])((?:(?!\1)[^\n])*)\1\.execute\(\)")
-DELETED = re.compile(r"\bnew File\(\s*(['\"])([^'\"\n]*)\1\s*\)\.delete(?:Dir)?\(\)")
-"""A text that Groovy runs, and a file that it deletes."""
+EXECUTED = re.compile(r"(['\"])((?:(?!\1)[^\n])*)\1\.(?:execute\(\)|!)")
+"""A text that Groovy or Scala runs."""
+DELETED = re.compile(
+    r"\b(?:File|Directory|Path(?:name)?)(?:\.new|\.of|s\.get)?\(\s*(['\"])([^'\"\n]*)\1\s*\)"
+    r"\.(?:delete\w*|rmtree|unlink)\b"
+)
+"""A file that is made an object and deleted."""
+BY_NAME = re.compile(r"\b(?:call_user_func(?:_array)?|(?:public_)?send|__send__)\s*\(?\s*[:'\"](\w+)['\"]?\s*,")
+"""A function that is called by its name."""
+EVALUATES = re.compile(r"\b(?:eval|load|loadstring|runInThisContext|Function|EVAL)\b")
 OF_COMPUTED = re.compile(
     r"\b(?:eval|exec|system|spawn|unlink|writeFile)\w*\s*\(?\s*[$@\w.]+\s*[,)]|\b(?:exec|system)\s+[$@]\w+"
 )
 
 
 def _others(program: Program, into: Collector) -> None:
-    language = language_of(program)
-    written = _with_values(_with_home(program.code or "", into.home), language)
+    language = language_of(program.name)
+    written = BY_NAME.sub(r"\1(", _with_values(_with_home(program.code or "", into.home), language))
+    if EVALUATES.search(written):  # once more, with what it evaluates out of its quotes
+        written += "\n" + re.sub(r"\\(['\"])", r"\1", written)
     code = _plainly_quoted(written, language)
     if folder := CHANGES_FOLDER.search(code):
         program = program.replace(cwd=os.path.join(program.cwd or "", folder[2]))
@@ -162,9 +170,9 @@ def _by_libraries(code: str, language: Language, program: Program, into: Collect
     """What only one language has."""
     if language == "node" and GIT_MODULES.search(code) and FORCED_PUSH.search(code):
         into.line("git push --force", program)
-    for _, line in EXECUTED.findall(code) if language == "groovy" else ():
+    for _, line in EXECUTED.findall(code) if language in ("groovy", "other") else ():
         into.line(line, program)
-    for _, path in DELETED.findall(code) if language == "groovy" else ():
+    for _, path in DELETED.findall(code) if not program.remote else ():
         into.note("delete", path, program.cwd)
 
 
@@ -178,7 +186,7 @@ def _by_calls(code: str, program: Program, into: Collector) -> None:
             elif not program.remote and not is_module:
                 into.note(action, found["path"], program.cwd)
     for found in TWO.finditer(code) if not program.remote else ():
-        moves = found[1] in ("rename", "renameSync", "mv", "move")
+        moves = found["act"] in ("rename", "renameSync", "mv", "move")
         into.note("delete" if moves else "read", found["path"], program.cwd)
         into.note("write", found["to"], program.cwd)
 
@@ -297,7 +305,8 @@ def _with_value(code: str, name: str, text: str) -> str:
     return re.sub(rf"[$#]\{{{name}\}}", lambda _: text, code)
 
 
-WORD = r"'([^']*)'|\"([^\"]*)\"|[$@]?([A-Za-z_]\w*)"
+IN_QUOTES = r"'[^']*'|\"[^\"]*\""
+WORD = r"'([^']*)'|\"([^\"]*)\"|[$@]?(?<![.\w])([A-Za-z_]\w*)(?!\w*\()"
 
 """A string, or a variable whose value is known only at run time."""
 
@@ -305,7 +314,11 @@ WORD = r"'([^']*)'|\"([^\"]*)\"|[$@]?([A-Za-z_]\w*)"
 def _with_list(code: str, found: re.Match[str], first: str) -> str:
     """`spawnSync("rm", ["-rf", "/"])` and `system("rm", "-rf", "/")` as one line."""
     tail = code[found.end() : found.end() + 500]
-    listed = re.match(r"\s*,\s*\[([^\]]*)\]", tail) or re.match(rf"((?:\s*,\s*(?:{WORD}))+)\s*(?:[);\n\]}}]|$)", tail)
+    listed = (
+        re.match(r"\s*,\s*(?:\{\s*args:\s*)?\[([^\]]*)\]", tail)
+        or re.match(rf"((?:\s*,\s*(?:{WORD})|\s+(?:{IN_QUOTES}))+)\s*(?:[);,\n\]}}]|$)", tail)
+        or re.match(r"\s*\)((?:\s*\.args?\([^()]*\))+)", tail)
+    )
     if listed is None:
         return first
     words = [
@@ -327,7 +340,7 @@ def _opened(found: re.Match[str], program: Program, into: Collector) -> None:
         return
     if re.fullmatch(r"\s*\+?[<>|-]{1,2}.*", first):  # perl: the mode comes first
         if "|" in first:
-            into.line(second, program)
+            into.line(_with_list(found.string, found, second), program)
         else:
             into.note("write" if ">" in first else "read", second, program.cwd)
     else:

@@ -158,14 +158,14 @@ class Collector:
             part._look(Program(script.language, words=words, cwd=script.cwd, code=text, via=via))
             self._take(part)
             folders = (os.path.dirname(script.path), script.cwd or "")
-            for each in imported(text, script.language, folders, script.cwd) if len(inside) < MAX_FILES_DEEP else ():
+            for each in imported(text, script.language, folders, program) if len(inside) < MAX_FILES_DEEP else ():
                 part._read(each, program)
             self.parts.extend(part.parts)
             return
         left = MAX_FILE_STEPS - budget.steps
         line = read_line(
             text, script.cwd, self.home, self.variables, file_params=script.params, max_steps=left,
-            sources=self._sources,
+            sources=self._sources, made=program.made,
         )  # fmt: skip
         budget.steps += line.steps
         for found in line.programs:

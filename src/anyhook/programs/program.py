@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from anyhook.model.record import Record
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Made = dict[str, list[tuple[str | None, tuple["Program", ...]]]]
+
 UNKNOWN = "\0"
 """Replaces the part of a word that is known only at run time."""
 
@@ -68,6 +72,9 @@ class Program(Record):
     """Variables that the line sets only for it."""
     code: str | None = None
     """The code that an interpreter runs, if the line contains it."""
+    made: Made | None = None
+    """The files that the line makes: for each path what is put there, as a text or by the programs that write it. All
+    programs of a line share it, since one that waits may read what is written later."""
 
 
 class UnreadError(Exception):

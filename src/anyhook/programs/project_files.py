@@ -76,7 +76,7 @@ class Recipes:
         self.path = ""
         """The first file that is read."""
         self._find = find
-        self._seen: set[str] = set()
+        self._seen: set[tuple[str, str]] = set()
         self.needs: dict[str, list[str]] = {}
         self.lines: dict[str, list[str]] = {}
         self.values: dict[str, str] = {}
@@ -88,13 +88,13 @@ class Recipes:
     def include(self, name: str) -> None:
         """Read the files that this names, here, as `make` does: the first target may be one of theirs."""
         for path, text in self._find(name):
-            if path in self._seen:
+            if (path, text) in self._seen:
                 continue
             if len(self._seen) >= MAX_MAKEFILES:
                 self.is_cut = True
                 return
             self.path = self.path or path
-            self._seen.add(path)
+            self._seen.add((path, text))
             self._current = ()
             self._read(text)
 

@@ -33,11 +33,12 @@ REMOVERS = frozenset({
 })  # fmt: skip
 """Programs that can remove a whole folder, or hide what is in it."""
 CODE_READERS = frozenset({
-    ".", "R", "Rscript", "ash", "bash", "bmake", "bun", "cmd", "csh", "dash", "deno", "elixir", "elvish", "fish",
-    "gmake", "groovy", "guile", "ipython", "julia", "just", "ksh", "lua", "luajit", "make", "mksh", "node", "nodejs",
-    "npm", "nu", "osascript", "perl", "php", "pnpm", "powershell", "pwsh", "pypy", "pypy3", "python", "python3",
-    "rbash", "ruby", "sh", "source", "tclsh", "tcsh", "ts-node", "ts-node-dev", "tsx", "xonsh", "yarn", "yash",
-    "zsh",
+    ".", "R", "Rscript", "ash", "bash", "bb", "bmake", "bun", "clisp", "clj", "clojure", "cmd", "csh", "csi",
+    "dash", "deno", "elixir", "elvish", "erl", "escript", "fish", "ghc", "gmake", "groovy", "guile", "ipython",
+    "java", "jshell", "julia", "just", "ksh", "lua", "luajit", "make", "mksh", "node", "nodejs", "npm", "nu",
+    "ocaml", "osascript", "perl", "perl6", "php", "pnpm", "powershell", "pwsh", "pypy", "pypy3", "python",
+    "python3", "racket", "raku", "rbash", "ruby", "runghc", "runhaskell", "sbcl", "scala", "sh", "source", "swipl",
+    "tclsh", "tcsh", "ts-node", "ts-node-dev", "tsx", "xonsh", "yarn", "yash", "zsh",
 })  # fmt: skip
 """Programs that run code from a file. A version may follow their names."""
 CONTENTS = frozenset({

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     folder, the sources' names in it, `http` the first that is not a method."""
     Language = Literal[
         "", "sh", "othersh", "python", "node", "perl", "ruby", "php", "lua", "applescript", "tcl", "r", "julia",
-        "elixir", "groovy", "guile", "powershell", "go",
+        "elixir", "groovy", "powershell", "go", "other",
     ]  # fmt: skip
     """`sh` is the language of POSIX shells and their relatives, `othersh` of shells with another grammar, in which a
-    simple command is much the same."""
+    simple command is much the same; in `other` languages, only calls of known functions are read."""
     Runs = Literal["", "shell", "each", "listed", "found", "git", "module", "schedule"]
     Special = Literal[
-        "", "git", "dd", "tar", "find", "chmod", "curl", "wget", "socat", "awk", "sed", "unzip", "patch", "apply_patch",
-        "in_place", "cloud", "az", "split", "emptied", "tee", "cpio", "database", "editor", "environment", "desktop",
+        "", "git", "dd", "tar", "find", "chmod", "curl", "wget", "socat", "awk", "sed", "patch", "apply_patch",
+        "in_place", "cloud", "az", "split", "emptied", "tee", "database", "editor", "environment", "desktop",
     ]  # fmt: skip
     Tree = Literal[
         "", "copy", "over", "sync", "move", "tar", "unzip", "git", "seven", "unrar", "here", "ar", "dpkg", "module",
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     ]  # fmt: skip
     State = Literal[
         "", "cd", "popd", "eval", "trap", "read", "link", "hash", "alias", "printf", "set", "shift", "declare",
-        "mapfile", "complete", "enable", "bind", "fc", "evaluate",
+        "mapfile", "complete", "enable", "bind", "fc", "evaluate", "build",
     ]  # fmt: skip
     Trait = Literal[
         "assigns", "builtin", "containers", "copies", "environment", "fed", "filters", "halts", "hands on", "hidden",

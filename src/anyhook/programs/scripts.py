@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from anyhook.programs.options import SortedOptions
+    from anyhook.programs.program import Made
     from anyhook.programs.rows import Language, ProgramRow, RecipeKind
 
 MAX_SCRIPT_BYTES = 262_144
@@ -31,25 +32,38 @@ MAX_FILES_OF_PATTERN = 16
 MAX_FOLDERS_ABOVE = 12
 """In how many folders above we look for a package.json."""
 PYTHON_PROGRAM = "python3"
-NODE_LOADS = later(r"(?:^|\s)(?:-r|--require|--import|--loader)[ =]\s*['\"]?([^\s'\"]+)")
-"""What `NODE_OPTIONS` loads first."""
-START_VARIABLES = {"BASH_ENV": "sh", "ENV": "sh", "PYTHONSTARTUP": PYTHON_PROGRAM}
-"""Variables that name a script which a shell or an interpreter runs first, and its language."""
+LOADED_FIRST = later(r"(?:^|\s)(?:-r|-M|--require|--import|--loader)[ =]?\s*['\"]?([^\s'\"]+)")
+OPTIONS_IN = {"NODE_OPTIONS": "node", "RUBYOPT": "ruby", "PERL5OPT": "perl"}
+"""Variables with options, one of which names what is loaded first, and the program that gets them."""
+START_VARIABLES = {
+    "BASH_ENV": ("sh", ""), "ENV": ("sh", ""), "PYTHONSTARTUP": (PYTHON_PROGRAM, ""),
+    "PYTHONPATH": (PYTHON_PROGRAM, "/sitecustomize.py"), "ZDOTDIR": ("sh", "/.z*"),
+}  # fmt: skip
+"""Variables that name a script which a shell or an interpreter runs first, or its folder; and its language."""
 STANDS_FOR: dict[Language, tuple[str, ...]] = {
     "python": ("/__main__.py",),
     "node": (".js", ".json", ".node", "/index.js", "/index.json", "/index.node", "/package.json"),
+    "other": (".java",),
 }
 """Languages whose interpreters find a script in a folder, or without its ending."""
 IMPORTS: dict[Language, re.Pattern[str]] = {
     "python": later(r"^[ \t]*(?:from[ \t]+\.*([\w.]+)[ \t]+import\b|import[ \t]+([\w., \t]+))", re.M),
-    "node": later(r"(?:\brequire\(|\bfrom\s|\bimport\s*\(?)\s*['\"](\.{1,2}/[^'\"\n]+)"),
+    "node": later(r"(?:\brequire\(|\bfrom\s|\bimport\s*\(?|\bfork\()\s*['\"](\.{1,2}/[^'\"\n]+)"),
 }
+ADDED = later(r"sys\.path\.(?:insert\(\s*0,|append\()\s*['\"]([^'\"\n]+)['\"]")
+MORE_ENDS = ("", ".js", ".mjs", ".cjs", ".ts", "/index.js", ".rb", ".pm", ".pl", ".lua", ".php")
+"""Folders in which Python looks for modules too, and the ends that names of files may lack in other languages."""
+BY_PATH = later(
+    r"\b(?:require(?:_relative|_once)?|include(?:_once)?|load|dofile|source|do|run_path)\b\s*\(?\s*['\"]([^'\"\n]+)['\"]"
+)
 """How code names other files of the project that it runs."""
 HARMFUL = later(
     r"rmtree|unlink|removeSync|rmSync|rmdir|RemoveAll|os\.remove|os\.system|subprocess|child_process|\.ssh\b|\.aws\b"
     r"|expanduser|homedir|\bHOME\b|Path\.home"
 )
 """Such a file is read if it has one of these: most have none, and reading takes time."""
+MAX_COPIES = 8
+"""How often a file that is read may be a copy of another."""
 MAX_IMPORTS = 16
 """How many files one piece of code may name."""
 
@@ -74,14 +88,20 @@ def scripts_of(program: Program) -> Iterator[FileCode]:
         return
     for variable, value in program.set:
         if variable in START_VARIABLES:
-            yield from _read_scripts(Word(value, value), START_VARIABLES[variable], program)
-        if variable == "NODE_OPTIONS":
-            for name in NODE_LOADS.findall(value):
-                yield from _read_scripts(Word(name, name), "node", program)
+            language, name = START_VARIABLES[variable]
+            yield from _read_scripts(Word(value + name, value + name, "*" in name), language, program)
+        for name in LOADED_FIRST.findall(value) if variable in OPTIONS_IN else ():
+            for end in MORE_ENDS:
+                yield from _read_scripts(Word(name + end, name + end), OPTIONS_IN[variable], program)
     if program.code is not None:
-        yield from imported(program.code, program.name, (program.cwd or "",), program.cwd)
+        yield from imported(program.code, program.name, (program.cwd or "",), program)
     else:
         yield from _run_by(program, row_of(program.name)) if program.name or program.path else _held(program)
+
+
+def language_of(name: str) -> Language:
+    """The language of the files that a program runs."""
+    return row_of(name).language or row_of(name).files_in
 
 
 def scripts_named(program: Program) -> Iterator[Word]:
@@ -130,14 +150,20 @@ def _given_files(program: Program, row: ProgramRow) -> Iterator[FileCode]:
     """The files that a test runner or the like is given, and those that it finds by itself in a folder."""
     rest = sort_options(program.words, row.values).rest
     given = [word.text.partition("::")[0] for word in rest if word.known]
-    if row.script_after and not {*row.script_after.split()}.intersection(given):
+    if row.script_after and {*row.script_after.split()}.isdisjoint(program.args):
         return
-    language = {"python": PYTHON_PROGRAM}.get(row.files_in, row.files_in)
-    ends = (*(end for end, name in BY_ENDING.items() if name == language), "\0")
+    known = {end: name for end, name in BY_ENDING.items() if language_of(name) == row.files_in}
+    named = [name for name in given if os.path.splitext(name)[1] in known]
+    for each in dict.fromkeys([*_files_in(given, program, row), *named]):
+        language = known.get(os.path.splitext(each)[1], row.files_in)
+        yield from _read_scripts(Word(each, each, "*" in each), language, program)
+
+
+def _files_in(given: Sequence[str], program: Program, row: ProgramRow) -> list[str]:
+    """The files that a program finds by itself, here and in the folders that it is given; to test, only tests."""
     folders = ["", *(each for each in given if os.path.isdir(resolve(each, program.cwd)))]
     found = [os.path.join(folder, name) for folder in folders for name in row.reads_here.split()]
-    for each in dict.fromkeys([*found, *(name for name in given if name.endswith(ends))]):
-        yield from _read_scripts(Word(each, each, "*" in each), language, program)
+    return [each for each in found if "test" in each] if "test" in given else found
 
 
 def _listed_lines(program: Program, row: ProgramRow) -> Iterator[FileCode]:
@@ -148,7 +174,7 @@ def _listed_lines(program: Program, row: ProgramRow) -> Iterator[FileCode]:
     kind, options = row.recipes, sort_options(program.words, row.values)
     folder = (*options.values("-C", "--prefix", "--dir", "--cwd", "-d"), None)[0]
     wanted, names = _wanted(program, row, options)
-    for path, text in _nearest(names, resolve(folder, program.cwd) if folder else program.cwd):
+    for path, text in _nearest(names, resolve(folder, program.cwd) if folder else program.cwd, program.made):
         for code in tasks_of(kind, text, wanted):
             yield FileCode(path, code, LANGUAGE_OF.get(kind, "sh"), os.path.dirname(path))
 
@@ -181,27 +207,34 @@ WANTED_BY_OPTIONS = (*LANGUAGE_OF, "tox", "play")
 """Where options name what is wanted too."""
 
 
-def imported(code: str, name: str, folders: tuple[str, ...], cwd: str | None) -> Iterator[FileCode]:
+def imported(code: str, name: str, folders: tuple[str, ...], program: Program) -> Iterator[FileCode]:
     """The files of the project that code loads, if anything in them may do harm."""
-    language = row_of(name).language
-    pattern = IMPORTS.get(language)
-    if pattern is None:
+    language = language_of(name)
+    if language == "sh" or not language:
         return
-    founds = islice(pattern.finditer(code), MAX_IMPORTS)
-    named = [each.strip() for found in founds for each in str(found[found.lastindex or 0]).split(",")]
-    for each in dict.fromkeys(named):
-        stem = each.partition(" ")[0].replace(".", "/") if language == "python" else each
-        ends = (".py", "/__init__.py") if language == "python" else ("", ".js", ".mjs", ".cjs", ".ts", "/index.js")
+    is_python = language == "python"
+    if is_python:
+        folders = (*folders, *(os.path.join(folder, found[1]) for found in ADDED.finditer(code) for folder in folders))
+    for each in dict.fromkeys(_named_by(code, language)):
+        stem = each.partition(" ")[0].replace(".", "/") if is_python else each
+        ends = (".py", "/__init__.py") if is_python else MORE_ENDS
         paths = [os.path.normpath(f"{folder}/{stem}{end}") for folder in folders if folder for end in ends]
-        path = next(filter(os.path.isfile, paths), "")
-        if path and HARMFUL.search(text := text_at(path)):
-            yield FileCode(path, text, name, cwd)
+        found = next(filter(None, ([*texts_of(path, program.made)] for path in paths)), ())
+        yield from (FileCode(path, text, name, program.cwd) for path, text in found if HARMFUL.search(text))
+
+
+def _named_by(code: str, language: Language) -> Iterator[str]:
+    """The modules and files that code names."""
+    for found in islice(IMPORTS.get(language, BY_PATH).finditer(code), MAX_IMPORTS):
+        yield from (each.strip() for each in str(found[found.lastindex or 0]).split(","))
+    for found in BY_PATH.finditer(code) if language == "python" else ():
+        yield found[1].removesuffix(".py")
 
 
 def _held(program: Program) -> Iterator[FileCode]:
     """What a variable gets from a file: a shell that counts with it runs the substitutions in its subscripts."""
     for word in inputs(program):
-        for path, text in _texts_at(word, program.cwd):
+        for path, text in texts_at(word, program):
             if lines := "\n".join(filter(is_evaluated, text.splitlines())):
                 yield FileCode(path, expanded(lines), "sh", program.cwd)
 
@@ -217,16 +250,17 @@ def _fed(program: Program, row: ProgramRow) -> Iterator[FileCode]:
 SCRIPT_ENDS = (".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl")
 """The ends of names by which `uv run x.py` and the like find a script in the current folder."""
 BY_ENDING = {
-    ".py": "python3",
-    ".js": "node",
-    ".mjs": "node",
-    ".cjs": "node",
-    ".ts": "node",
-    ".rb": "ruby",
-    ".pl": "perl",
-    ".go": "go",
-    ".sh": "sh",
-}
+    ".py": "python3", ".pyx": "python3", ".rb": "ruby", ".pl": "perl", ".pm": "perl", ".go": "go", ".sh": "sh",
+    ".php": "php", ".lua": "lua", ".exs": "elixir", ".ex": "elixir",
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".ts"), "node"),
+    **dict.fromkeys((".c", ".cc", ".cpp", ".cxx", ".m"), "tcc"),
+    ".rs": "cargo", ".java": "java", ".swift": "swift", ".kt": "kotlin", ".cs": "dotnet", ".zig": "zig",
+    ".nim": "nim", ".nims": "nim", ".hs": "runghc", ".ml": "ocaml", ".dart": "dart", ".erl": "erl", ".scala": "scala",
+    ".clj": "clojure", ".rkt": "racket", ".scm": "guile", ".cr": "crystal", ".raku": "raku",
+}  # fmt: skip
+"""The program that runs a file, by the end of its name."""
+BUILT_FROM = (".c", ".cc", ".cpp", ".rs", ".go", ".swift", ".nim", ".hs", ".zig", ".ml")
+"""The sources of a program that has the same name, or of `a.out`."""
 
 
 def told(program: Program, row: ProgramRow) -> str | None:
@@ -235,7 +269,7 @@ def told(program: Program, row: ProgramRow) -> str | None:
         return None
     words = [] if program.remote else [*_told_files(program, row)]
     words += [*inputs(program)] if "<" in row.told_by else []
-    found = [text for word in words if word.known for _, text in _texts_at(word, program.cwd)]
+    found = [text for word in words if word.known for _, text in texts_at(word, program)]
     return _without_new("\n".join(found)) if found else None
 
 
@@ -262,17 +296,31 @@ def _without_new(text: str) -> str:
 
 
 def _read_scripts(word: Word, language: str, program: Program, params: tuple[str, ...] = ()) -> Iterator[FileCode]:
-    for path, text in _texts_at(word, program.cwd):
+    for path, text in texts_at(word, program):
         yield FileCode(path, text, language, program.cwd, params)
 
 
-def _texts_at(word: Word, cwd: str | None) -> Iterator[tuple[str, str]]:
+def texts_at(word: Word, program: Program) -> Iterator[tuple[str, str]]:
     """The texts that a word names, with their paths."""
+    cwd = program.cwd
     if not word.known or (cwd is None and not word.text.startswith(("/", "~"))):
         return
     for path in _matches(resolve(word, cwd)) if word.globs else [resolve(word, cwd)]:
-        if text := text_at(path):
+        yield from texts_of(path, program.made)
+
+
+def texts_of(path: str, made: Made | None, copies: int = MAX_COPIES) -> Iterator[tuple[str, str]]:
+    """What is in a file: what the line puts there, or copies there, or what was there before."""
+    versions = made.get(path, ()) if made and copies else ()
+    for text, origins in reversed(versions):
+        if text is not None:
             yield path, text
+        for each in origins if text is None else ():
+            for word in inputs(Program("", stdin_from=(each,))):
+                source = resolve(word, each.cwd)
+                yield from texts_of(source, made, copies - 1 if source != path else 0)
+    if not versions and (text := _text_at(path)):
+        yield path, text
 
 
 def _matches(pattern: str) -> list[str]:
@@ -286,7 +334,7 @@ def _matches(pattern: str) -> list[str]:
     return sorted(islice(iglob(pattern), MAX_FILES_OF_PATTERN)) if pattern else []
 
 
-def text_at(path: str) -> str:
+def _text_at(path: str) -> str:
     """What a script says, up to the last whole line that is read; "" if it is not a text, or not there."""
     data = head(path, MAX_SCRIPT_BYTES) or b""
     if len(data) >= MAX_SCRIPT_BYTES:
@@ -351,14 +399,22 @@ def _module(program: Program) -> Iterator[FileCode]:
 def _started(program: Program) -> Iterator[FileCode]:
     """A script that is run by its path: its first line, or its name, says in which language it is."""
     name = Word(program.path, program.path)
-    is_there = UNKNOWN not in program.path and os.path.lexists(resolve(name, program.cwd))
-    named = [name] if is_there else [*inputs(program)]  # what the line has made a link or a copy of
-    for path, text in (each for word in named for each in _texts_at(word, program.cwd)):
+    found = [*texts_at(name, program)] if UNKNOWN not in program.path else []
+    for path, text in found or _built_from(program):
         first = text.partition("\n")[0]
         language = _language_of(first) if first.startswith("#!") else BY_ENDING.get(os.path.splitext(path)[1], "sh")
         if language:
             params = (path, *(word.source for word in program.words if word.known))
             yield FileCode(path, text, language, program.cwd, params)
+
+
+def _built_from(program: Program) -> Iterator[tuple[str, str]]:
+    """The sources of a program that a compiler made, by its name."""
+    path = resolve(program.path, program.cwd)
+    if os.path.isfile(path) or os.path.basename(path) == "a.out":
+        for end in BUILT_FROM:
+            name = f"{os.path.dirname(path)}/*{end}" if os.path.basename(path) == "a.out" else f"{path}{end}"
+            yield from texts_at(Word(name, name, "*" in name), program)
 
 
 def _language_of(first: str) -> str:
@@ -381,9 +437,10 @@ def _recipes(program: Program, row: ProgramRow) -> Iterator[FileCode]:
 
     def find(name: str) -> Iterator[tuple[str, str]]:
         filled = recipes.filled(name, recipes.values)
-        return _texts_at(Word(filled, filled, globs="*" in filled), cwd)
+        return texts_at(Word(filled, filled, globs="*" in filled), program.replace(cwd=cwd))
 
     recipes = Recipes(row, find)
+    recipes.values.update(program.set)
     named = [word.source for word in call.files]
     for name in named or [name for name in row.reads_here.split() if any(find(name))][:1]:
         recipes.include(name)
@@ -410,20 +467,21 @@ def _quoted(words: tuple[str, ...]) -> str:
 def _package_lines(program: Program) -> Iterator[FileCode]:
     """The scripts of `npm run NAME` in package.json, with those that run before and after it."""
     call = PackageCall.of(program.words)
-    for path, text in _nearest(["package.json"], resolve(call.folder, program.cwd) if call.folder else program.cwd):
+    folder = resolve(call.folder, program.cwd) if call.folder else program.cwd
+    for path, text in _nearest(["package.json"], folder, program.made):
         scripts = package_scripts(text)
         for name in filter(scripts.__contains__, call.names):
             more = _quoted(call.given) if name == call.script else ""
             yield FileCode(path, f"{scripts[name]} {more}".strip(), "sh", os.path.dirname(path))
 
 
-def _nearest(names: Sequence[str], folder: str | None) -> Iterator[tuple[str, str]]:
+def _nearest(names: Sequence[str], folder: str | None, made: Made | None) -> Iterator[tuple[str, str]]:
     """The first of these files in a folder or above it, with its text."""
     for _ in range(MAX_FOLDERS_ABOVE):
         if not folder:
             break
         for path in (f"{folder.rstrip('/')}/{name}" for name in names):
-            if text := text_at(path):
-                yield path, text
+            if found := [*texts_of(path, made)]:
+                yield from found
                 return
         folder = os.path.dirname(folder) if folder != "/" else None

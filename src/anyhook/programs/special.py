@@ -12,7 +12,7 @@ from anyhook.programs.links import look_at_links
 from anyhook.programs.options import look_at_outputs, option_values, sort_options
 from anyhook.programs.paths import STREAMS, resolve
 from anyhook.programs.program import Word
-from anyhook.programs.scripts import inputs, text_at
+from anyhook.programs.scripts import inputs, texts_at
 from anyhook.programs.secrets import kind_of_path
 from anyhook.programs.table import row_of
 from anyhook.programs.trees import copied_between, dashed, look_at_trees
@@ -254,11 +254,8 @@ def _tar(program: Program, row: ProgramRow, into: Collector) -> None:
     if is_unpacked or is_listed:
         for word in archive:
             into.read(word, program.cwd)
-        if is_unpacked and not options.has("-O", "--to-stdout"):
-            for word in folder or [Word(".", ".")]:
-                into.write(Word(f"{word.text}/**", f"{word.source}/**", True), program.cwd)
-            for word in options.rest:
-                into.write(below(folder, word), program.cwd)
+        for word in options.rest if is_unpacked and not options.has("-O", "--to-stdout") else ():
+            into.write(below(folder, word), program.cwd)
         return
     for word in archive:
         if not is_stream(word):
@@ -268,14 +265,6 @@ def _tar(program: Program, row: ProgramRow, into: Collector) -> None:
         into.read(word, base)
         if options.has("--remove-files"):
             into.delete(word, base)
-
-
-def _cpio(program: Program, row: ProgramRow, into: Collector) -> None:
-    by_table(program, row, into)
-    options = sort_options(program.words, row.values)
-    if not program.remote and options.has("-i", "--extract"):
-        for word in options.rest or [Word("**", "**", True)]:
-            into.write(below(options.values("-D", "--directory"), word), program.cwd)
 
 
 def _deletes(texts: list[str]) -> bool:
@@ -437,7 +426,7 @@ def _sed(program: Program, row: ProgramRow, into: Collector) -> None:
 def _run_input(program: Program, into: Collector) -> None:
     """Each line that it reads is run: of a known text, or of files."""
     files = [*inputs(program), *sort_options(program.words, row_of(program.name).values).rest[1:]]
-    texts = [program.stdin or "", *(text_at(resolve(word, program.cwd)) for word in files if word.known)]
+    texts = [program.stdin or "", *(text for word in files for _, text in texts_at(word, program))]
     if into.budget is not None and not program.remote and any(texts):
         into.line("\n".join(texts), program)
 
@@ -447,13 +436,6 @@ def _desktop(program: Program, _row: ProgramRow, into: Collector) -> None:
     verb, *named = [word for word in program.words if not word.text.startswith("-")] or [Word("", "")]
     for word in named if verb.text in ("trash", "remove", "rm") and not program.remote else ():
         into.delete(word, program.cwd)
-
-
-def _unzip(program: Program, row: ProgramRow, into: Collector) -> None:
-    by_table(program, row, into)
-    options = sort_options(program.words, row.values)
-    if not program.remote and not options.has("-d", "-l", "-t", "-p"):
-        into.write(Word("**", "**", True), program.cwd)
 
 
 def _patch(program: Program, row: ProgramRow, into: Collector) -> None:
@@ -571,8 +553,8 @@ def _environment(program: Program, _row: ProgramRow, into: Collector) -> None:
 
 SPECIAL: dict[Special, Callable[[Program, ProgramRow, Collector], None]] = {
     "git": _git, "dd": _dd, "tar": _tar, "find": _find, "chmod": _chmod, "curl": _curl, "wget": _wget, "socat": _socat,
-    "awk": _awk, "sed": _sed, "unzip": _unzip, "patch": _patch, "apply_patch": _apply_patch, "in_place": _in_place,
-    "cloud": _cloud, "az": _az, "split": _split, "emptied": _emptied, "tee": _tee, "cpio": _cpio, "database": _database,
+    "awk": _awk, "sed": _sed, "patch": _patch, "apply_patch": _apply_patch, "in_place": _in_place,
+    "cloud": _cloud, "az": _az, "split": _split, "emptied": _emptied, "tee": _tee, "database": _database,
     "editor": _editor, "environment": _environment, "desktop": _desktop,
 }  # fmt: skip
 

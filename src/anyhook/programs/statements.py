@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
+    from anyhook.programs.program import Made
     from anyhook.programs.rows import ProgramRow, State
     from anyhook.programs.wrappers import InnerCommand
 
@@ -118,6 +119,7 @@ class LineReader:
         self.remote = False
         self.traps: list[Word] = []
         self.unknowns = expand.Unknowns()
+        self.made: Made = {}
         self.values = expand.Values(self.unknowns, home)
         self.values.lookup = self._lookup
         self.values.output = self._substituted
@@ -139,8 +141,21 @@ class LineReader:
         for each in redirections:
             if each.writes and each.target.known and (out.text is not None or out.origins):
                 path = self._absolute(each.target.text)
+                if ">>" in each.sign and path not in self.scope.files:
+                    self._note(path, self._printed(each.target))  # what is there already
                 before = self.scope.files.get(path, Stream("")) if ">>" in each.sign else Stream("")
-                self.scope.files[path] = before.then(out)
+                self._put(path, before.then(out))
+
+    def _put(self, path: str, what: Stream) -> None:
+        """Remembers what is in a file: for this shell, and for the programs that it starts."""
+        self.scope.files[path] = what
+        self._note(path, what)
+
+    def _note(self, path: str, what: Stream) -> None:
+        self.made.setdefault(path, []).append((None if what.text is None else self._shown(what.text), what.origins))
+
+    def _shown(self, text: str) -> str:
+        return self.unknowns.word(text).source
 
     def _fetch(self, program: Program, row: ProgramRow) -> None:
         """Remembers into which file something was downloaded or written by `tee`."""
@@ -150,11 +165,11 @@ class LineReader:
                     given = [each.target for each in program.redirections if each.sign == "<"]
                     origins = [origin for each in given for origin in self._printed(each).origins]
                     made = Stream(program.stdin, (*program.stdin_from, *origins))
-                    self.scope.files[self._absolute(word.text)] = made
+                    self._put(self._absolute(word.text), made)
         elif row.fetch_to:
             for name in _fetched(program, row):
                 if name not in ("-", "") and UNKNOWN not in name:
-                    self.scope.files[self._absolute(name)] = Stream(None, (program,))
+                    self._put(self._absolute(name), Stream(None, (program,)))
 
     def _printed(self, word: Word) -> Stream:
         """What `cat` would print of a file."""
@@ -454,7 +469,7 @@ class LineReader:
         program = Program(
             name, tuple([word.source for word in rest]), tuple(rest), first.source, self.via,
             together(stdin.origins, fed, handed, where),
-            stdin.text and self._shown(stdin.text), redirections, self.scope.cwd, self.remote, set_, code,
+            stdin.text and self._shown(stdin.text), redirections, self.scope.cwd, self.remote, set_, code, self.made,
         )  # fmt: skip
         self.programs.append(program)
         self._run_code(program, first, where)
@@ -499,9 +514,6 @@ class LineReader:
     def _marked(self, word: Word) -> str:
         """A finished word as a value."""
         return word.text.replace(UNKNOWN, self.unknowns.sign(word.source, word.origins))
-
-    def _shown(self, text: str) -> str:
-        return self.unknowns.word(text).source
 
     def _number(self, given: Sequence[str]) -> None:
         """The parameters of a function or a shell."""
@@ -1154,6 +1166,10 @@ def _is_handed(name: str, word: Word) -> bool:
     return bool(row.language) and (row.language != "sh" or row.runs == "shell")
 
 
+CODE_SIGNS = frozenset("('\"")
+"""Signs of code, and not of the name of a script."""
+
+
 def _code_and_script(rest: Sequence[Word], row: ProgramRow) -> tuple[list[str], Word | None]:
     """The code on the command line of an interpreter, or its script."""
     texts: list[str] = []
@@ -1161,6 +1177,9 @@ def _code_and_script(rest: Sequence[Word], row: ProgramRow) -> tuple[list[str], 
         text = word.text
         if text in STDIN:
             break
+        if row.language == "other" and not CODE_SIGNS.isdisjoint(text):
+            texts.append(word.source)
+            continue
         at = _code_letter(text, row)
         if at == len(text) or text in ("--eval", "--print", "eval"):
             texts += [each.source for each in rest[place + 1 : place + 2]]
@@ -1236,11 +1255,12 @@ def _link(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
     named = [word for word in words[1:] if not word.text.startswith("-")]
     if len(named) != 2 or not named[1].known:
         return
-    shell.scope.files.setdefault(shell._absolute(named[1].text), shell._printed(named[0]))
+    path = shell._absolute(named[1].text)
+    shell._put(path, shell._behind(named[0]) or shell._printed(named[0]))
     if not named[0].text.startswith("/"):
         return
     if row_of(_name_of(words[0])).links or PROGRAM_FOLDER.match(named[0].text):
-        shell.scope.links[shell._absolute(named[1].text)] = named[0].text
+        shell.scope.links[path] = named[0].text
 
 
 def _hash(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
@@ -1333,10 +1353,24 @@ def _declare(shell: LineReader, words: Sequence[Word], _stdin: Stream) -> None:
             shell._declare(key, [value])
 
 
+def _build(shell: LineReader, words: Sequence[Word], stdin: Stream) -> None:
+    """Remembers of which sources a program is made: it has the name of an option, of a source, or `a.out`."""
+    options = sort_options(words[1:], row_of(_name_of(words[0])).values)
+    sources = [word for word in options.rest if word.known]
+    outs = [word.text for word in options.values("-o", "--out", "-o-path")]
+    outs = outs or ["a.out", *(os.path.splitext(word.text)[0] for word in sources)]
+    if stdin.text is not None:
+        sources.append(Word(f"{outs[0]}.c", f"{outs[0]}.c"))
+        shell._put(shell._absolute(sources[-1].text), stdin)
+    for out in outs:
+        shell._put(shell._absolute(out), Stream(None, tuple(shell._printed(word).origins[0] for word in sources)))
+
+
 STATES: dict[State, Callable[[LineReader, Sequence[Word], Stream], None]] = {
     "cd": _cd, "popd": _popd, "eval": _eval, "trap": _trap, "read": _read, "link": _link, "hash": _hash,
     "alias": _alias, "printf": _printf, "set": _set_options, "shift": _shift, "declare": _declare,
     "mapfile": _mapfile, "complete": _complete, "enable": _enable, "bind": _bind, "fc": _fc, "evaluate": _evaluate,
+    "build": _build,
 }  # fmt: skip
 
 
@@ -1418,11 +1452,11 @@ def _leaves(node: Node) -> bool:
 def read_line(
     line: str, cwd: str | None, home: str, variables: Mapping[str, str] | None = None, *,
     file_params: Sequence[str] | None = None, max_steps: int = MAX_STEPS, sources: Sources | None = None,
-    is_bash: bool = True,
+    is_bash: bool = True, made: Made | None = None,
 ) -> ShellLine:  # fmt: skip
     """What a line would run, if that can be known. It never raises. `file_params`: it is a file, and these are `$0`,
-    `$1` …; `sources` gives the files that a program reads into the shell. Unless `is_bash`, what the grammar does not
-    understand is read without one."""
+    `$1` …; `sources` gives the files that a program reads into the shell; `made` has those that were made before.
+    Unless `is_bash`, what the grammar does not understand is read without one."""
     text = line.replace("\0", "")
     text = text if text.isascii() else STRANGE.sub("\ufffd", text)
     given = dict(zip(variables, zip(variables.values(), strict=True), strict=True)) if variables else {}
@@ -1431,6 +1465,7 @@ def read_line(
     reader.max_steps, reader.is_file, reader.is_bash = max_steps, file_params is not None, is_bash
     reader.max_size = MAX_SIZE + MAX_TIMES * len(text)
     reader.sources = sources or _no_sources
+    reader.made = {} if made is None else made
     for place, value in enumerate(file_params or ()):
         scope.variables[str(place)] = (value,)
     if file_params:

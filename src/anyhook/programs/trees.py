@@ -76,6 +76,13 @@ def _below(folder: Word, name: str) -> Word:
     return Word(f"{folder.text.rstrip('/')}/{name}", f"{folder.source.rstrip('/')}/{name}")
 
 
+def _unpacked(folder: Word, source: Word | None, program: Program, into: Collector, names: Sequence[Word] = ()) -> None:
+    """An archive that is unpacked, or only these names of it: a tree, and any file there may be written."""
+    into.tree(folder, source, program.cwd)
+    for name in names or [Word("**", "**", True)]:
+        into.write(below([folder] if folder != HERE else [], name), program.cwd)
+
+
 def _tar(program: Program, row: ProgramRow, into: Collector) -> None:
     options = sort_options(dashed(program.words), row.values)
     if options.has("-x", "--extract", "--get") and not options.has("-O", "--to-stdout"):
@@ -88,7 +95,7 @@ def _tar(program: Program, row: ProgramRow, into: Collector) -> None:
         for word in options.rest:  # only these
             into.tree(below(folders[-1:], word), None, program.cwd)
         if not options.rest:
-            into.tree(folders[-1], archives[0] if archives and archives[0].text != "-" else None, program.cwd)
+            _unpacked(folders[-1], archives[0] if archives and archives[0].text != "-" else None, program, into)
 
 
 def dashed(words: Sequence[Word]) -> list[Word]:
@@ -102,20 +109,20 @@ def dashed(words: Sequence[Word]) -> list[Word]:
 def _unzip(program: Program, row: ProgramRow, into: Collector) -> None:
     options = sort_options(program.words, row.values)
     if options.rest and not options.has("-l", "-t", "-p", "-v", "-Z", "-z"):
-        into.tree((*options.values("-d"), HERE)[0], options.rest[0], program.cwd)
+        _unpacked((*options.values("-d"), HERE)[0], options.rest[0], program, into)
 
 
 def _seven(program: Program, _row: ProgramRow, into: Collector) -> None:
     texts = [word.text for word in program.words]
     if texts[:1] == ["x"] or texts[:1] == ["e"]:
         folders = [Word(word.text[2:], word.source[2:]) for word in program.words if word.text.startswith("-o")]
-        into.tree((*folders, HERE)[0], None, program.cwd)
+        _unpacked((*folders, HERE)[0], None, program, into)
 
 
 def _unrar(program: Program, _row: ProgramRow, into: Collector) -> None:
     rest = sort_options(program.words).rest
     if rest[:1] and rest[0].text in ("x", "e"):
-        into.tree(rest[-1] if len(rest) > 2 else HERE, None, program.cwd)
+        _unpacked(rest[-1] if len(rest) > 2 else HERE, None, program, into)
 
 
 def _here(program: Program, _row: ProgramRow, into: Collector) -> None:
@@ -124,21 +131,21 @@ def _here(program: Program, _row: ProgramRow, into: Collector) -> None:
     is_pass = options.has("-p", "--pass-through") or (options.has("-r") and options.has("-w"))
     if is_pass or options.has("-i", "-r", "-x", "--extract"):
         folders = options.rest[-1:] if is_pass else options.values(*UNPACKED_INTO)
-        into.tree((*folders, HERE)[0], None, program.cwd)
+        _unpacked((*folders, HERE)[0], None, program, into, () if is_pass else options.rest)
 
 
 def _ar(program: Program, _row: ProgramRow, into: Collector) -> None:
     """`jar xf`, `ar x`: the first word has the letter."""
     options = sort_options(program.words, UNPACKING_VALUES)
     if options.has("-x", "--extract") or "x" in program.words[0].text if program.words else False:
-        into.tree((*options.values(*UNPACKED_INTO), HERE)[0], None, program.cwd)
+        _unpacked((*options.values(*UNPACKED_INTO), HERE)[0], None, program, into)
 
 
 def _dpkg(program: Program, _row: ProgramRow, into: Collector) -> None:
     texts = [word.text for word in program.words]
     place = next((at for at, text in enumerate(texts) if text in ("-x", "-X", "--extract", "--vextract")), -1)
     if place >= 0:
-        into.tree((*program.words[place + 2 : place + 3], HERE)[0], None, program.cwd)
+        _unpacked((*program.words[place + 2 : place + 3], HERE)[0], None, program, into)
 
 
 def _modules(program: Program, _row: ProgramRow, into: Collector) -> None:
@@ -147,7 +154,7 @@ def _modules(program: Program, _row: ProgramRow, into: Collector) -> None:
     place = next((at for at, text in enumerate(texts) if text in ("-e", "--extract")), -1)
     if place >= 0:
         words = [word for word in program.words[place + 1 :] if not word.text.startswith("-")]
-        into.tree((*words[1:2], HERE)[0], words[0] if words else None, program.cwd)
+        _unpacked((*words[1:2], HERE)[0], words[0] if words else None, program, into)
 
 
 def _wget(program: Program, row: ProgramRow, into: Collector) -> None:
