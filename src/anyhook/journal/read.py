@@ -6,17 +6,69 @@ somebody else."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Generic, Protocol, TypeVar
 
 from anyhook.journal.record import ASKED_FOR
 from anyhook.model import lean_json
 from anyhook.model.json_types import Json
 from anyhook.model.record import Record
-from anyhook.model.words import ON_FAILURE, Posture, word_of
+from anyhook.model.words import ON_FAILURE, word_of
 
+
+class _Readable(Protocol):
+    def get(self, key: str, /) -> Json: ...
+
+
+Read = TypeVar("Read")
 MAX_NUMBER, MAX_SECONDS = 2**62, 1e9
 ABOUT_FIELDS = ("input", "prompt", "message", "source", "reason")
 NOT_REACHED = ("unmatched", "disabled")
+
+
+class Kept(Generic[Read]):
+    """A field of a line, by its key, and how its value is read."""
+
+    def __init__(self, key: str, read: Callable[[Json], Read]) -> None:
+        self._key, self._read = key, read
+
+    def __get__(self, line: _Readable, _owner: type) -> Read:
+        return self._read(line.get(self._key))
+
+
+def text(value: Json) -> str | None:
+    """A text; anything else is converted to text."""
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+def word(value: Json) -> str:
+    """The same; "" for nothing."""
+    return "" if value is None else value if isinstance(value, str) else str(value)
+
+
+def whole_number(value: Json) -> int | None:
+    """A whole number that fits into 64 bits with room for arithmetic; None for anything else."""
+    return value if type(value) is int and 0 <= value < MAX_NUMBER else None
+
+
+def seconds(value: Json) -> float | None:
+    """A duration; None if there is none, 0 for anything else."""
+    if value is None:
+        return None
+    return float(value) if isinstance(value, (int, float)) and value is not True and 0 <= value < MAX_SECONDS else 0.0
+
+
+def as_object(value: Json) -> dict[str, Json]:
+    return value if isinstance(value, dict) else {}
+
+
+def objects(value: Json) -> list[dict[str, Json]]:
+    """The objects in a list; other items are ignored."""
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+
+
+def as_is(value: Json) -> Json:
+    return value
 
 
 class RecordedRun(Record):
@@ -24,37 +76,17 @@ class RecordedRun(Record):
 
     raw: dict[str, Json]
 
-    @property
-    def ending(self) -> str:
-        """ "" if the line does not say it."""
-        return text(self.raw.get("ending")) or ""
+    def get(self, key: str) -> Json:
+        return self.raw.get(key)
 
-    @property
-    def exit_code(self) -> int | None:
-        return code if isinstance(code := self.raw.get("exit_code"), int) else None
-
-    @property
-    def stdout(self) -> Json:
-        """A text; a hash of it, or None, if payloads are not recorded."""
-        return self.raw.get("stdout")
-
-    @property
-    def stderr(self) -> Json:
-        return self.raw.get("stderr")
-
-    @property
-    def error(self) -> str | None:
-        return text(self.raw.get("error"))
-
-    @property
-    def started_ns(self) -> int | None:
-        return whole_number(self.raw.get("started_ns"))
-
-    @property
-    def duration_s(self) -> float | None:
-        """None if the line does not say it."""
-        spent = self.raw.get("duration_s")
-        return None if spent is None else seconds(spent)
+    ending = Kept("ending", word)
+    exit_code = Kept("exit_code", lambda code: code if isinstance(code, int) else None)
+    stdout = Kept("stdout", as_is)
+    """A text; a hash of it, or None, if payloads are not recorded."""
+    stderr = Kept("stderr", as_is)
+    error = Kept("error", text)
+    started_ns = Kept("started_ns", whole_number)
+    duration_s = Kept("duration_s", seconds)
 
     @property
     def failed(self) -> bool:
@@ -69,6 +101,25 @@ class RecordedCall(Record):
     background: str | None = None
     """The hook, of a run in the background."""
 
+    def get(self, key: str) -> Json:
+        return self.raw.get(key)
+
+    dialect = Kept("dialect", word)
+    native = Kept("native", word)
+    handler = Kept("handler", lambda kind: "command" if kind is None else word(kind))
+    posture = Kept("posture", lambda word: word_of(word, ON_FAILURE))
+    argv = Kept("argv", lambda argv: tuple(map(str, argv)) if isinstance(argv, list) else None)
+    cwd = Kept("cwd", text)
+    limit_s = Kept("limit_s", lambda limit: limit if isinstance(limit, (int, float)) else None)
+    trace = Kept("trace", word)
+    """The trace context in its environment; "" for none."""
+    again = Kept("again", lambda again: again is True)
+    """Whether it was asked a second time, about the final form of the call."""
+    cause = Kept("failed", lambda cause: word(cause or None))
+    """Why it failed; "" if it did not."""
+    run = Kept("run", lambda run: None if run is None else RecordedRun(as_object(run)))
+    """None if it runs in the background: that run has its own line."""
+
     @property
     def hook(self) -> str:
         """Its id; "" if the line has none."""
@@ -77,40 +128,7 @@ class RecordedCall(Record):
 
     @property
     def name(self) -> str:
-        return text(self.raw.get("name", self.hook)) or ""
-
-    @property
-    def dialect(self) -> str:
-        return text(self.raw.get("dialect")) or ""
-
-    @property
-    def native(self) -> str:
-        return text(self.raw.get("native")) or ""
-
-    @property
-    def handler(self) -> str:
-        return text(self.raw.get("handler", "command")) or ""
-
-    @property
-    def posture(self) -> Posture:
-        return word_of(self.raw.get("posture"), ON_FAILURE)
-
-    @property
-    def argv(self) -> tuple[str, ...] | None:
-        return tuple(map(str, argv)) if isinstance(argv := self.raw.get("argv"), list) else None
-
-    @property
-    def cwd(self) -> str | None:
-        return text(self.raw.get("cwd"))
-
-    @property
-    def limit_s(self) -> float | None:
-        return limit if isinstance(limit := self.raw.get("limit_s"), (int, float)) else None
-
-    @property
-    def trace(self) -> str:
-        """The trace context in the hook's environment; "" for none."""
-        return text(self.raw.get("trace")) or ""
+        return word(self.raw.get("name", self.hook))
 
     @property
     def also(self) -> tuple[tuple[str, str], ...]:
@@ -118,22 +136,6 @@ class RecordedCall(Record):
         named = self.raw.get("also")
         pairs = [pair for pair in named if isinstance(pair, list)] if isinstance(named, list) else []
         return tuple((str(pair[0]), str(pair[1])) for pair in pairs)
-
-    @property
-    def again(self) -> bool:
-        """Whether it was asked a second time, about the final form of the call."""
-        return self.raw.get("again") is True
-
-    @property
-    def cause(self) -> str:
-        """Why it failed; "" if it did not."""
-        return text(self.raw.get("failed") or "") or ""
-
-    @property
-    def run(self) -> RecordedRun | None:
-        """None if it runs in the background: that run has its own line."""
-        run = self.raw.get("run")
-        return None if run is None else RecordedRun(_object(run))
 
     @property
     def failed(self) -> bool:
@@ -180,35 +182,23 @@ class RecordedDecision(Record):
     raw: dict[str, Json]
     """As it is in the line: without the fields that it does not ask for."""
 
-    @property
-    def verdict(self) -> str | None:
-        return text(self.raw.get("verdict"))
+    def get(self, key: str) -> Json:
+        return self.raw.get(key)
 
-    @property
-    def enforced(self) -> bool:
-        return self.raw.get("enforced") is not False
-
-    @property
-    def effect(self) -> str | None:
-        return text(self.raw.get("effect"))
-
-    @property
-    def reason(self) -> str | None:
-        return text(self.raw.get("reason"))
-
-    @property
-    def hook(self) -> str | None:
-        """The hook that decided."""
-        return text(self.raw.get("hook"))
+    verdict = Kept("verdict", text)
+    enforced = Kept("enforced", lambda enforced: enforced is not False)
+    effect = Kept("effect", text)
+    reason = Kept("reason", text)
+    hook = Kept("hook", text)
+    """The hook that decided."""
+    hooks = Kept("hooks", lambda rows: tuple(map(_hook, objects(rows))))
+    answered = Kept("answered", as_object)
+    """Who answered when a hook asked, and when; {} if nobody did."""
 
     @property
     def asked(self) -> dict[str, Json]:
         """What it asks for, by the field of a decision."""
         return {field: self.raw[field] for field in ASKED_FOR if field in self.raw}
-
-    @property
-    def hooks(self) -> tuple[RecordedHook, ...]:
-        return tuple(map(_hook, objects(self.raw.get("hooks"))))
 
     @property
     def shadowed(self) -> RecordedHook | None:
@@ -224,12 +214,6 @@ class RecordedDecision(Record):
             RecordedProblem(*[text(each.get(field)) for field in RecordedProblem.fields])
             for each in objects(self.raw.get("problems"))
         )
-
-    @property
-    def answered(self) -> dict[str, Json]:
-        """Who answered when a hook asked, and when; {} if nobody did."""
-        found = self.raw.get("answered")
-        return found if isinstance(found, dict) else {}
 
     @property
     def lost(self) -> bool:
@@ -256,48 +240,41 @@ class JournalLine(Record):
         """A line without its bytes."""
         return cls(b"", record)
 
-    def _get(self, key: str) -> Json:
+    def get(self, key: str) -> Json:
         return None if self.record is None else self.record.get(key)
+
+    at_ns = Kept("at", whole_number)
+    """When it was written, in nanoseconds since 1970."""
+    host = Kept("host", text)
+    project = Kept("project", text)
+    session = Kept("session", text)
+    mode = Kept("mode", text)
+    event = Kept("event", text)
+    data = Kept("data", as_object)
+    """The fields of the event."""
+    lost = Kept("lost", word)
+    """Why the event's data could not be recorded; "" if it was."""
+    has_bodies = Kept("bodies", lambda kind: kind is None)
+    """Whether payloads were recorded in full."""
+    hosted = Kept("hosted", bool)
+    events = Kept("events", lambda count: whole_number(count) or 1)
+    """How many events this line stands for."""
+    parent = Kept("parent", word)
+    """The trace context that the caller was in; "" for none."""
+    after = Kept("after", text)
+    """The hash of the last line of the file before, in the first line of a file."""
+    decision = Kept("decision", lambda found: RecordedDecision(found) if isinstance(found, dict) else None)
+    """None if the line has none, as that of a background run."""
 
     @property
     def n(self) -> int | None:
-        n = whole_number(self._get("n"))
+        n = whole_number(self.get("n"))
         return None if n is None else n + self.offset
 
     @property
     def number(self) -> int:
         """The same; 0 if it has none."""
         return self.n or 0
-
-    @property
-    def at_ns(self) -> int | None:
-        """When it was written, in nanoseconds since 1970."""
-        return whole_number(self._get("at"))
-
-    @property
-    def host(self) -> str | None:
-        return text(self._get("host"))
-
-    @property
-    def project(self) -> str | None:
-        return text(self._get("project"))
-
-    @property
-    def session(self) -> str | None:
-        return text(self._get("session"))
-
-    @property
-    def mode(self) -> str | None:
-        return text(self._get("mode"))
-
-    @property
-    def event(self) -> str | None:
-        return text(self._get("event"))
-
-    @property
-    def data(self) -> dict[str, Json]:
-        """The fields of the event."""
-        return _object(self._get("data"))
 
     @property
     def tool(self) -> str | None:
@@ -307,59 +284,24 @@ class JournalLine(Record):
     def has_data(self) -> bool:
         """Whether the event's own data is here: not if it could not be written, nor if the line only
         counts events."""
-        return isinstance(self._get("data"), dict) and "lost" not in (self.record or {}) and not self._get("events")
-
-    @property
-    def lost(self) -> str:
-        """Why the event's data could not be recorded; "" if it was."""
-        return text(self._get("lost")) or ""
-
-    @property
-    def has_bodies(self) -> bool:
-        """Whether payloads were recorded in full."""
-        return "bodies" not in (self.record or {})
-
-    @property
-    def hosted(self) -> bool:
-        return bool(self._get("hosted"))
-
-    @property
-    def events(self) -> int:
-        """How many events this line stands for."""
-        return whole_number(self._get("events")) or 1
-
-    @property
-    def parent(self) -> str:
-        """The trace context that the caller was in; "" for none."""
-        return text(self._get("parent")) or ""
-
-    @property
-    def after(self) -> str | None:
-        """The hash of the last line of the file before, in the first line of a file."""
-        return text(self._get("after"))
+        return isinstance(self.get("data"), dict) and "lost" not in (self.record or {}) and not self.get("events")
 
     @property
     def background(self) -> str | None:
         """The hook whose run in the background this line is about; None for a line about an event."""
-        return text(self.record["background"]) or "" if self.record and "background" in self.record else None
+        return word(self.record["background"]) if self.record and "background" in self.record else None
 
     @property
     def calls(self) -> tuple[RecordedCall, ...]:
         """The hooks that were started, in order; of a background run that one."""
         if self.record is not None and (hook := self.background) is not None:
             return (RecordedCall(self.record, hook),)
-        return tuple(map(RecordedCall, objects(self._get("calls"))))
-
-    @property
-    def decision(self) -> RecordedDecision | None:
-        """None if the line has none, as that of a background run."""
-        found = self._get("decision")
-        return RecordedDecision(found) if isinstance(found, dict) else None
+        return tuple(map(RecordedCall, objects(self.get("calls"))))
 
     @property
     def own_decision(self) -> RecordedDecision | None:
         """What the hooks of this event alone decided, if the decision is about several events of one call."""
-        found = self._get("own")
+        found = self.get("own")
         return RecordedDecision(found) if isinstance(found, dict) else self.decision
 
     @property
@@ -392,14 +334,14 @@ def reached(record: dict[str, Json]) -> list[str]:
     """As `JournalLine.reached`, for searches through very many lines."""
     if "background" in record:
         return [str(record["background"])]
-    rows = objects(_object(record.get("decision")).get("hooks"))
+    rows = objects(as_object(record.get("decision")).get("hooks"))
     return [str(row.get("id")) for row in rows if row.get("status") not in NOT_REACHED]
 
 
 def _hook(row: dict[str, Json]) -> RecordedHook:
     verdict = text(row.get("verdict"))
     return RecordedHook(
-        str(row.get("id")), str(row.get("status")), text(row.get("why")) or "", verdict, text(row.get("source")) or "",
+        str(row.get("id")), str(row.get("status")), word(row.get("why")), verdict, word(row.get("source")),
         row.get("shadow") is True, tuple(map(_earlier, objects(row.get("earlier")))),
     )  # fmt: skip
 
@@ -407,30 +349,6 @@ def _hook(row: dict[str, Json]) -> RecordedHook:
 def _earlier(row: dict[str, Json]) -> RecordedEarlier:
     call, at_ns = (whole_number(row.get(name)) or 0 for name in ("call", "at"))
     return RecordedEarlier(call, at_ns, whole_number(row.get("record")))
-
-
-def _object(value: Json) -> dict[str, Json]:
-    return value if isinstance(value, dict) else {}
-
-
-def objects(value: Json) -> list[dict[str, Json]]:
-    """The objects in a list; other items are ignored."""
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
-
-
-def text(value: Json) -> str | None:
-    """A text; anything else is converted to text."""
-    return value if value is None or isinstance(value, str) else str(value)
-
-
-def whole_number(value: Json) -> int | None:
-    """A whole number that fits into 64 bits with room for arithmetic; None for anything else."""
-    return value if type(value) is int and 0 <= value < MAX_NUMBER else None
-
-
-def seconds(value: Json) -> float:
-    """A duration; 0 for anything else."""
-    return float(value) if isinstance(value, (int, float)) and value is not True and 0 <= value < MAX_SECONDS else 0.0
 
 
 def about(data: Mapping[str, Json]) -> str:

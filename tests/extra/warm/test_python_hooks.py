@@ -181,18 +181,6 @@ def test_a_function_is_warm_without_being_asked(door: Door, world: World) -> Non
     eventually(is_warm, "it never ran in a warm interpreter")
 
 
-def test_stats_says_which_hooks_would_gain(world: World) -> None:
-    scripted(world, "user")
-    scripted(world, "project")
-    world.approve()
-    world.fire("pre_tool", "--tool", "Bash", "--input", "{}")
-    found = json.loads(world.command("stats", "--json").stdout)["hooks"]
-    gains = {hook["hook"]: hook["warm_gain_ms"] for hook in found}
-    assert gains["kodik:user:PreToolUse:user.py"] is None, "it is warm already"
-    assert gains["kodik:project:PreToolUse:project.py"] > 0
-    assert "kodik:project:PreToolUse:project.py about" in world.command("stats").stdout
-
-
 @pytest.mark.parametrize("change", ["json.py", "enum/__init__.py", "helper.py", "helper/__init__.py"])
 def test_code_beside_an_approved_script_does_not_run_in_a_running_interpreter_either(
     door: Door, world: World, change: str
