@@ -1,22 +1,25 @@
 """Finds the lines of keys and entries for messages, in one pass over the text.
 
-The values come from the parsers; this follows wanted paths only. In a text that does not parse it finds what it can.
+The values come from the parsers; this follows wanted paths only. In TOML that does not parse it finds what it can.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
 
+from anyhook.documents import edit_json
 from anyhook.documents.read import Unreadable, clean
-from anyhook.documents.toml_layout import TomlLayout, unquoted_key
-from anyhook.model.pattern import later
+from anyhook.documents.toml_layout import TomlLayout
 
 if TYPE_CHECKING:
     from anyhook.documents.parse import Place
 
-_JSON_TOKEN = later(r'"(?:[^"\\]+|\\.)*+"?|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)
+    Found = dict[Place, int]
+
+Node = TypeVar("Node")
+Children = Iterable[tuple[str | int, Node, int]]
+"""What a list or a mapping holds: the part of a path, the node, and where it or its key begins."""
 
 
 def lines_of(text: str, syntax: str, paths: Iterable[Place]) -> dict[Place, int]:
@@ -65,59 +68,37 @@ class PathTree:
         return root
 
 
-class _Open:
-    """One open list or mapping: its current entry, and the wanted paths in it."""
-
-    __slots__ = ("is_list", "part", "wanted")
-
-    def __init__(self, *, is_list: bool, wanted: PathTree | None) -> None:
-        self.is_list = is_list
-        self.wanted = wanted
-        self.part: str | int | None = 0 if is_list else None
-
-    def entry(self) -> PathTree | None:
-        return None if self.wanted is None or self.part is None else self.wanted.below.get(self.part)
+def _note(node: Node, at: int, wanted: PathTree, children: Callable[[Node], Children[Node]], found: Found) -> None:
+    """Notes where the wanted keys and entries begin; `at` is where this node or its key does."""
+    if wanted.path is not None:
+        found[wanted.path] = at
+    for part, child, start in children(node) if wanted.below else ():
+        if below := wanted.below.get(part):
+            _note(child, start, below, children, found)
 
 
-def _in_json(text: str, paths: frozenset[Place]) -> dict[Place, int]:
-    """Follows the brackets without a tree of the document: one record for each bracket that is open."""
-    found: dict[Place, int] = {}
-    document = PathTree()
-    document.below[0] = PathTree.tree(paths)
-    stack = [_Open(is_list=True, wanted=document)]
-    for token in _JSON_TOKEN.finditer(text):
-        sign, top = token[0], stack[-1]
-        if sign == ":":
-            continue
-        if sign == ",":
-            top.part = top.part + 1 if isinstance(top.part, int) else None
-        elif sign in "]}":
-            if len(stack) > 1:
-                stack.pop()
-        else:
-            is_key = top.part is None
-            if is_key:
-                top.part = unquoted_key(sign)
-            wanted = top.entry()
-            if wanted and wanted.path is not None and (is_key or top.is_list):
-                found[wanted.path] = token.start()
-            if not is_key and sign in "[{":
-                stack.append(_Open(is_list=sign == "[", wanted=wanted))
+def _in_json(text: str, paths: frozenset[Place]) -> Found:
+    found: Found = {}
+    try:
+        node = edit_json.scan(text)
+    except edit_json.Malformed:
+        return found
+    _note(node, node.start, PathTree.tree(paths), lambda node: node.items, found)
     return found
 
 
-def _in_yaml(text: str, paths: frozenset[Place]) -> dict[Place, int]:
+def _in_yaml(text: str, paths: frozenset[Place]) -> Found:
     from anyhook.documents import yaml_tree
 
     try:
         node = yaml_tree.compose(text)
     except Unreadable:
         node = yaml_tree.compose(yaml_tree.escape_backslashes(text))
-    found: dict[Place, int] = {}
+    found: Found = {}
     if node is not None:
-        yaml_tree.find(node, node.start_mark.index, PathTree.tree(paths), found)
+        _note(node, node.start_mark.index, PathTree.tree(paths), yaml_tree.children, found)
     return found
 
 
-def _in_toml(text: str, paths: frozenset[Place]) -> dict[Place, int]:
+def _in_toml(text: str, paths: frozenset[Place]) -> Found:
     return TomlLayout(text, paths).found

@@ -16,12 +16,11 @@ from anyhook.documents.mistakes import merge_conflict
 from anyhook.documents.read import MAX_BITS, MAX_DEPTH, MAX_DIGITS, Unreadable, too_deep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from yaml import SafeLoader as _Base
     from yaml.nodes import Node
 
-    from anyhook.documents.locate import PathTree
     from anyhook.model.json_types import Json
 else:
     _Base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -139,20 +138,13 @@ def load(text: str, counted: Callable[[int], None] | None = None) -> Json:
     return _build(root, 1, _Aliases(text) if "*" in text else None)
 
 
-def find(node: Node, at: int, wanted: PathTree, found: dict[tuple[str | int, ...], int]) -> None:
-    """Notes where the wanted keys and entries begin; `at` is where this node or its key does."""
-    if wanted.path is not None:
-        found[wanted.path] = at
-    if not wanted.below:
-        return
+def children(node: Node) -> Iterator[tuple[str | int, Node, int]]:
+    """The entries of a list or a mapping: key or index, the value, and where it or its key begins."""
     if isinstance(node, MappingNode):
-        for key, value in node.value:
-            if isinstance(key, ScalarNode) and (below := wanted.below.get(key.value)):
-                find(value, key.start_mark.index, below, found)
+        keyed = ((key, value) for key, value in node.value if isinstance(key, ScalarNode))
+        yield from ((key.value, value, key.start_mark.index) for key, value in keyed)
     elif isinstance(node, SequenceNode):
-        for index, item in enumerate(node.value):
-            if below := wanted.below.get(index):
-                find(item, item.start_mark.index, below, found)
+        yield from ((index, item, item.start_mark.index) for index, item in enumerate(node.value))
 
 
 class _Aliases:
