@@ -240,7 +240,7 @@ def test_yaml_lines_go(text: str, place: tuple[str | int, ...], made: str) -> No
 @each_of(
     ("text", "place", "value", "made"),
     [
-        ("a: 1 # x\n", ("a",), "yes: no", "a: 'yes: no' # x\n"),
+        ("a: 1 # x\n", ("a",), "yes: no", 'a: "yes: no" # x\n'),
         ("\ufeffa: 1\r\n", ("b",), {"c": [1, {"d": None}]}, "\ufeffa: 1\r\nb:\r\n  c:\r\n    - 1\r\n    - d: null\r\n"),
         ("h: # x\n  a: 1\n", ("h", "b"), "t", "h: # x\n  a: 1\n  b: t\n"),
         ("h: # x\nz: 1\n", ("h", "b"), "t", "h: # x\n  b: t\nz: 1\n"),

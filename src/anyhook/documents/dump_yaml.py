@@ -31,6 +31,7 @@ def _text(writer: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
 _Writer.add_representer(str, _text)
 
 
-def to_yaml(value: Json) -> str:
-    made: str = yaml.dump(value, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=110)
+def to_yaml(value: Json, *, width: int = 110) -> str:
+    """Texts longer than `width` are written over several lines."""
+    made: str = yaml.dump(value, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=width)
     return made

@@ -4,14 +4,14 @@ whole. Use it through `edit`."""
 from __future__ import annotations
 
 import json
+import textwrap
 from typing import TYPE_CHECKING
 
 import yaml
 from yaml.nodes import MappingNode, Node, SequenceNode
 
+from anyhook.documents.dump_yaml import to_yaml
 from anyhook.documents.lines import in_lines_of, next_line, with_last_line_end
-from anyhook.documents.parse import parse_yaml
-from anyhook.documents.read import Unreadable
 from anyhook.model.json_types import Json
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 INDENT_STEP = 2
 """How much deeper a new list or mapping is indented than the key above it."""
+NO_WRAP = 1_000_000
 
 
 class _Spot:
@@ -70,34 +71,12 @@ def replace(text: str, place: Place, value: Json) -> str:
 
 def block(value: Json, indent: int) -> str:
     """A mapping or a list as lines in block style."""
-    lead = " " * indent
-    if isinstance(value, dict):
-        return "".join(f"{lead}{scalar(key)}:{_behind(item, indent + INDENT_STEP)}" for key, item in value.items())
-    return "".join(f"{lead}-{_item(item, indent + INDENT_STEP)}" for item in (value if isinstance(value, list) else []))
-
-
-def _behind(value: Json, indent: int) -> str:
-    """The value of a key: on the same line, or below it."""
-    if isinstance(value, (dict, list)) and value:
-        return "\n" + block(value, indent)
-    return f" {scalar(value) if isinstance(value, str) else json.dumps(value)}\n"
-
-
-def _item(value: Json, indent: int) -> str:
-    """The value of an item: a mapping begins on the same line as the dash."""
-    if isinstance(value, dict) and value:
-        return " " + block(value, indent)[indent:]
-    return _behind(value, indent)
+    return textwrap.indent(to_yaml(value, width=NO_WRAP), " " * indent)
 
 
 def scalar(value: str) -> str:
-    """A text as YAML, in quotes only where it would not be read as that text."""
-    try:
-        if parse_yaml(f"- {value}\n") == [value] and parse_yaml(f"{value}: 1\n") == {value: 1}:
-            return value
-    except Unreadable:
-        pass
-    return "'" + value.replace("'", "''") + "'" if value.isprintable() else json.dumps(value)
+    """A text on one line, in quotes only where it might not be read as that text."""
+    return to_yaml([value], width=NO_WRAP)[2:-1] if "\n" not in value else json.dumps(value)
 
 
 def _compose(text: str) -> Node | None:
