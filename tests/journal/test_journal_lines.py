@@ -8,7 +8,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anyhook.journal.read import JournalLine, Kept, about, parsed, read_line, seconds, whole_number
+from anyhook.journal.read import JournalLine, LineField, about, parsed, read_line, seconds, whole_number
 from anyhook.journal.record import JournalPolicy, head_of, record
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
@@ -103,7 +103,9 @@ def test_whether_the_data_is_there(bare: dict[str, Json], has_data: bool) -> Non
 
 
 def everything(line: JournalLine) -> str:
-    return repr([getattr(line, name) for name, how in vars(JournalLine).items() if isinstance(how, (property, Kept))])
+    return repr(
+        [getattr(line, name) for name, how in vars(JournalLine).items() if isinstance(how, (property, LineField))]
+    )
 
 
 values: st.SearchStrategy[Json] = st.recursive(

@@ -8,7 +8,7 @@ import yaml
 
 from anyhook.model.json_types import Json
 
-PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
+PLAIN = re.compile(r"[./]*[A-Za-z_][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
 WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 """Words that some YAML readers do not read as a string."""
 

@@ -26,7 +26,7 @@ ABOUT_FIELDS = ("input", "prompt", "message", "source", "reason")
 NOT_REACHED = ("unmatched", "disabled")
 
 
-class Kept(Generic[Read]):
+class LineField(Generic[Read]):
     """A field of a line, by its key, and how its value is read."""
 
     def __init__(self, key: str, read: Callable[[Json], Read]) -> None:
@@ -79,14 +79,14 @@ class RecordedRun(Record):
     def get(self, key: str) -> Json:
         return self.raw.get(key)
 
-    ending = Kept("ending", word)
-    exit_code = Kept("exit_code", lambda code: code if isinstance(code, int) else None)
-    stdout = Kept("stdout", as_is)
+    ending = LineField("ending", word)
+    exit_code = LineField("exit_code", lambda code: code if isinstance(code, int) else None)
+    stdout = LineField("stdout", as_is)
     """A text; a hash of it, or None, if payloads are not recorded."""
-    stderr = Kept("stderr", as_is)
-    error = Kept("error", text)
-    started_ns = Kept("started_ns", whole_number)
-    duration_s = Kept("duration_s", seconds)
+    stderr = LineField("stderr", as_is)
+    error = LineField("error", text)
+    started_ns = LineField("started_ns", whole_number)
+    duration_s = LineField("duration_s", seconds)
 
     @property
     def failed(self) -> bool:
@@ -104,20 +104,20 @@ class RecordedCall(Record):
     def get(self, key: str) -> Json:
         return self.raw.get(key)
 
-    dialect = Kept("dialect", word)
-    native = Kept("native", word)
-    handler = Kept("handler", lambda kind: "command" if kind is None else word(kind))
-    posture = Kept("posture", lambda word: word_of(word, ON_FAILURE))
-    argv = Kept("argv", lambda argv: tuple(map(str, argv)) if isinstance(argv, list) else None)
-    cwd = Kept("cwd", text)
-    limit_s = Kept("limit_s", lambda limit: limit if isinstance(limit, (int, float)) else None)
-    trace = Kept("trace", word)
+    dialect = LineField("dialect", word)
+    native = LineField("native", word)
+    handler = LineField("handler", lambda kind: "command" if kind is None else word(kind))
+    posture = LineField("posture", lambda word: word_of(word, ON_FAILURE))
+    argv = LineField("argv", lambda argv: tuple(map(str, argv)) if isinstance(argv, list) else None)
+    cwd = LineField("cwd", text)
+    limit_s = LineField("limit_s", lambda limit: limit if isinstance(limit, (int, float)) else None)
+    trace = LineField("trace", word)
     """The trace context in its environment; "" for none."""
-    again = Kept("again", lambda again: again is True)
+    again = LineField("again", lambda again: again is True)
     """Whether it was asked a second time, about the final form of the call."""
-    cause = Kept("failed", lambda cause: word(cause or None))
+    cause = LineField("failed", lambda cause: word(cause or None))
     """Why it failed; "" if it did not."""
-    run = Kept("run", lambda run: None if run is None else RecordedRun(as_object(run)))
+    run = LineField("run", lambda run: None if run is None else RecordedRun(as_object(run)))
     """None if it runs in the background: that run has its own line."""
 
     @property
@@ -185,14 +185,14 @@ class RecordedDecision(Record):
     def get(self, key: str) -> Json:
         return self.raw.get(key)
 
-    verdict = Kept("verdict", text)
-    enforced = Kept("enforced", lambda enforced: enforced is not False)
-    effect = Kept("effect", text)
-    reason = Kept("reason", text)
-    hook = Kept("hook", text)
+    verdict = LineField("verdict", text)
+    enforced = LineField("enforced", lambda enforced: enforced is not False)
+    effect = LineField("effect", text)
+    reason = LineField("reason", text)
+    hook = LineField("hook", text)
     """The hook that decided."""
-    hooks = Kept("hooks", lambda rows: tuple(map(_hook, objects(rows))))
-    answered = Kept("answered", as_object)
+    hooks = LineField("hooks", lambda rows: tuple(map(_hook, objects(rows))))
+    answered = LineField("answered", as_object)
     """Who answered when a hook asked, and when; {} if nobody did."""
 
     @property
@@ -243,27 +243,27 @@ class JournalLine(Record):
     def get(self, key: str) -> Json:
         return None if self.record is None else self.record.get(key)
 
-    at_ns = Kept("at", whole_number)
+    at_ns = LineField("at", whole_number)
     """When it was written, in nanoseconds since 1970."""
-    host = Kept("host", text)
-    project = Kept("project", text)
-    session = Kept("session", text)
-    mode = Kept("mode", text)
-    event = Kept("event", text)
-    data = Kept("data", as_object)
+    host = LineField("host", text)
+    project = LineField("project", text)
+    session = LineField("session", text)
+    mode = LineField("mode", text)
+    event = LineField("event", text)
+    data = LineField("data", as_object)
     """The fields of the event."""
-    lost = Kept("lost", word)
+    lost = LineField("lost", word)
     """Why the event's data could not be recorded; "" if it was."""
-    has_bodies = Kept("bodies", lambda kind: kind is None)
+    has_bodies = LineField("bodies", lambda kind: kind is None)
     """Whether payloads were recorded in full."""
-    hosted = Kept("hosted", bool)
-    events = Kept("events", lambda count: whole_number(count) or 1)
+    hosted = LineField("hosted", bool)
+    events = LineField("events", lambda count: whole_number(count) or 1)
     """How many events this line stands for."""
-    parent = Kept("parent", word)
+    parent = LineField("parent", word)
     """The trace context that the caller was in; "" for none."""
-    after = Kept("after", text)
+    after = LineField("after", text)
     """The hash of the last line of the file before, in the first line of a file."""
-    decision = Kept("decision", lambda found: RecordedDecision(found) if isinstance(found, dict) else None)
+    decision = LineField("decision", lambda found: RecordedDecision(found) if isinstance(found, dict) else None)
     """None if the line has none, as that of a background run."""
 
     @property
