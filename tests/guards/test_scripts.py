@@ -184,6 +184,25 @@ MADE = (
     "go build -o x loss.go && ./x", "javac Loss.java && java Loss", "java Loss.java", "cd rust && cargo run",
     "cd rust && cargo test", "tcc -run loss.c", "runghc loss.hs", "nim c -r loss.nim", "./built",
 )  # fmt: skip
+OTHER_WAYS = (
+    f"bash /dev/fd/3 3<<< '{LOSS}'", f"exec 3<<<'{LOSS}'; . /dev/fd/3", f"exec 3<<<'{LOSS}'; bash <&3",
+    f"tee >(bash) <<< '{LOSS}'", f"echo '{LOSS}' > >(bash)", f"yes '{LOSS}' | head -1 | sh", f"echo '{LOSS}' | fish",
+    f"fish -C '{LOSS}' -c true", f"x='{LOSS}'; eval \"${{x@E}}\"", f"zsh -c '={LOSS}'", f"echo '{LOSS}' | parallel",
+    f"expect -c 'spawn bash; send \"{LOSS}\\r\"; expect eof'", f"gh alias set x '!{LOSS}'",
+    f"awk -v c='{LOSS}' 'BEGIN{{system(c)}}'",
+    f"awk 'BEGIN{{print \"{LOSS}\" | \"sh\"}}'", "echo x | sed '1s/.*/rm -rf ~\\/Documents/e'",
+    f"npm pkg set scripts.x='{LOSS}'",
+    f"composer exec -- {LOSS}", f"pm2 start '{LOSS}'", f"pueue add '{LOSS}'", "vim -u loss.vim",
+    "RUSTC_WRAPPER=./loss.sh cargo build",
+    "npm_config_script_shell=./loss.sh npm test", f"php -r 'eval(\"system(\\\"{LOSS}\\\");\");'",
+    f"lua -e \"load(\\\"os.execute('{LOSS}')\\\")()\"",
+    "bun -e 'Bun.spawnSync([\"rm\",\"-rf\",\"/home/dev/Documents\"])'",
+    "node -e \"require('fs').renameSync('/home/dev/Documents', '/tmp/x')\"",
+    f"ruby -e 'Kernel.send(:system, \"{LOSS}\")'",
+    "deno eval 'new Deno.Command(\"rm\", {args: [\"-rf\", \"/home/dev/Documents\"]}).outputSync()'",
+    f"guile -c '(system \"{LOSS}\")'",
+    f"erl -noshell -eval 'os:cmd(\"{LOSS}\"), halt().'", "7z x a.7z -o/home/dev/.ssh -y",
+)  # fmt: skip
 """Files that the call itself makes, and programs whose sources it compiles, or whose sources are beside them."""
 INTO_VARIABLES = (
     'x=$(cat line); eval "$x"', "x=$(cat line); $x", "$(cat line)", "$(< line)", "`head -1 line`",
@@ -245,6 +264,14 @@ PASSES = (
     "ls lo*.sh | wc -l",
     "printf 'all:\\n\\tcc a.c\\n' > Makefile && make", "echo ls > loss.sh; bash loss.sh", "gcc loss.c",
     "gcc loss.c -o plain",
+    "tee >(wc -l) < list", "exec 3< list; cat <&3", "cat 3<<< x", "echo a > >(cat)", "echo a | parallel echo",
+    "yes | head -3",
+    "expect -c 'spawn ssh host; send \"yes\\r\"; expect eof'", "gh pr create --title 'x!' --body 'rm -rf ~'",
+    "npm pkg set scripts.clean='rm -rf dist'",
+    "awk -v c=rm 'BEGIN{print c}'", "7z x a.7z -obuild", "pm2 start app.js", "fish -C 'set x 1' -c ls",
+    "node -e \"require('fs').renameSync('a', 'b')\"",
+    "php -r 'echo eval(\"return 1;\");'", "guile -c '(display \"rm -rf ~/Documents\")'",
+    "erl -noshell -eval 'io:format(\"rm -rf ~\"), halt().'",
     "gcc plain.c && ./a.out x", "cp plain.sh x.sh && bash x.sh", "cargo build", "cd rust && cargo build",
     "rustc loss.rs",
     "java -jar app.jar", "javac Loss.java", "java Main", "./missing",
@@ -281,7 +308,7 @@ def test_what_is_in_a_file_is_refused(judge: Judge) -> None:
 
 def test_what_a_file_puts_into_variables_is_refused(judge: Judge) -> None:
     counted = [given.replace("@", counts) for given in GIVEN for counts in COUNTS]
-    lines = [*INTO_VARIABLES, *AT_ONCE, *SOURCED, *MADE, *counted]
+    lines = [*INTO_VARIABLES, *AT_ONCE, *SOURCED, *MADE, *OTHER_WAYS, *counted]
     assert [line for line in lines if judge.verdict("Bash", {"command": line}) != "deny"] == []
 
 

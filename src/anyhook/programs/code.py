@@ -72,7 +72,7 @@ CALLS: tuple[tuple[str, str], ...] = (
         r"commandLine(?:\s*=\s*)?(?:\s*(?:listOf\(|\[))?|spawnSync|spawn|exec\.Command|popen|proc_open|capture2e?|capture3|shell_exec|passthru|qx|"
         r"backtick|(?<![\w.])sh|os\.execute|io\.popen|do shell script|do script|pcntl_exec|readpipe|exec[lv]p?e?|"
         r"Command::new|Deno\.Command|ProcessBuilder|Process\.(?:run|start|Start|spawn)|getRuntime\(\)\.exec|System\.cmd|"
-        r"os:cmd|:os\.cmd|Sys\.command|callCommand|spawnCommand|exec(?:Shell)?Cmd|run-program|shell(?:/sh)?)"),
+        r"os:cmd|:os\.cmd|Sys\.command|callCommand|spawnCommand|open3|exec(?:Shell)?Cmd|run-program|shell(?:/sh)?)"),
 )  # fmt: skip
 
 NAMED = r"(?:(?<!['\"])|(?<=\[['\"])|(?=rimraf))"
@@ -140,7 +140,10 @@ DELETED = re.compile(
 """A file that is made an object and deleted."""
 BY_NAME = re.compile(r"\b(?:call_user_func(?:_array)?|(?:public_)?send|__send__)\s*\(?\s*[:'\"](\w+)['\"]?\s*,")
 """A function that is called by its name."""
-EVALUATES = re.compile(r"\b(?:eval|load|loadstring|runInThisContext|Function|EVAL)\b")
+EVALUATED_TEXT = re.compile(
+    r"\b(?:eval|load(?:string)?|runInThisContext|runInNewContext|Function|EVAL)\b\s*\(?\s*(?:%?q?q?[{(\[]|['\"])"
+)
+"""Where a text begins that code evaluates."""
 OF_COMPUTED = re.compile(
     r"\b(?:eval|exec|system|spawn|unlink|writeFile)\w*\s*\(?\s*[$@\w.]+\s*[,)]|\b(?:exec|system)\s+[$@]\w+"
 )
@@ -149,8 +152,8 @@ OF_COMPUTED = re.compile(
 def _others(program: Program, into: Collector) -> None:
     language = language_of(program.name)
     written = BY_NAME.sub(r"\1(", _with_values(_with_home(program.code or "", into.home), language))
-    if EVALUATES.search(written):  # once more, with what it evaluates out of its quotes
-        written += "\n" + re.sub(r"\\(['\"])", r"\1", written)
+    if EVALUATED_TEXT.search(written):  # once more, with what it evaluates out of its quotes
+        written += "\n" + EVALUATED_TEXT.sub("; ", re.sub(r"\\(['\"])", r"\1", written))
     code = _plainly_quoted(written, language)
     if folder := CHANGES_FOLDER.search(code):
         program = program.replace(cwd=os.path.join(program.cwd or "", folder[2]))

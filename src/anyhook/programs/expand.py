@@ -401,7 +401,8 @@ def _edited(value: str, rest: str) -> str | None:
 
         pattern = translate(swap[2].replace("\\", "").strip("\"'")).removesuffix(r"\Z").removesuffix(r"\z")
         return re.sub(pattern, lambda _: swap[3] or "", value, count=int(swap[1] == "/"))
-    cases = {"^^": value.upper(), ",,": value.lower(), "^": value[:1].upper() + value[1:], "@Q": value}
+    cases = {"^^": value.upper(), ",,": value.lower(), "^": value[:1].upper() + value[1:], "@Q": value,
+             "@P": value, "@E": _ansi(value), "@U": value.upper(), "@L": value.lower()}  # fmt: skip
     return cases.get(rest)
 
 

@@ -135,6 +135,7 @@ KNOWN: dict[Prints, Callable[[list[str], str | None, str | None, Callable[[str],
     ),
     "pwd": lambda _texts, _stdin, cwd, _file: cwd,
     "tee": lambda _texts, stdin, _cwd, _file: stdin,
+    "lines": lambda texts, stdin, _cwd, _file: None if {"-c", "--bytes"} & {*texts} else stdin,  # or fewer of them
     "nothing": lambda _texts, _stdin, _cwd, _file: "",
     "which": lambda texts, _stdin, _cwd, _file: f"/usr/bin/{_last(texts)}",
     "command": lambda texts, _stdin, _cwd, _file: f"/usr/bin/{_last(texts)}" if texts[:1] == ["-v"] else None,

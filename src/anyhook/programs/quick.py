@@ -29,7 +29,7 @@ LOOKERS = frozenset({
 """Programs that change and run nothing, whatever their arguments are."""
 REMOVERS = frozenset({
     "bfs", "chmod", "chown", "find", "gfind", "gmv", "grm", "mount", "mv", "rm", "rmdir", "rsync", "srm",
-    "trash", "trash-put",
+    "trash", "trash-put", "zf_rm",
 })  # fmt: skip
 """Programs that can remove a whole folder, or hide what is in it."""
 CODE_READERS = frozenset({

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     ]  # fmt: skip
     Escape = Literal[
         "", "editor", "psql", "mysql", "sqlite", "debugger", "bang", "pager", "ssh", "sftp", "tar", "socat", "finder",
-        "apt", "git", "tcl", "called", "julia", "make",
+        "apt", "git", "tcl", "called", "julia", "make", "scripts",
     ]  # fmt: skip
     OwnFiles = Literal["", "sqlite", "psql", "mysql", "emacs"]
     Finds = Literal["", "find", "fd", "ls", "matches", "git"]
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     ]  # fmt: skip
     Prints = Literal[
         "", "echo", "printf", "cat", "base64", "xxd", "tr", "rev", "pwd", "tee", "nothing", "which", "command", "type",
-        "basename", "dirname", "realpath", "readlink", "git", "mktemp", "seq",
+        "basename", "dirname", "realpath", "readlink", "git", "mktemp", "seq", "lines",
     ]  # fmt: skip
     State = Literal[
         "", "cd", "popd", "eval", "trap", "read", "link", "hash", "alias", "printf", "set", "shift", "declare",

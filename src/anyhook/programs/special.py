@@ -150,7 +150,9 @@ ESCAPES: dict[Escape, str] = {
     "finder": r"\b(?:execute(?:-silent)?|become|reload(?:-sync)?)\((.+?)\)(?:\+|,|$)|^--preview=(.+)",
     "apt": r"Invoke[^=]*=(.+)",
     "git": r"^ext::(.+)",
-    "tcl": r"(?:\b|\A-c)(?:exec|spawn|system)\s+(?:--?\w*\s+)*(.+?)\]?\s*(?:[;}\n]|$)",
+    "tcl": r"(?:\b|\A-c)(?:exec|spawn|system)\s+(?:--?\w*\s+)*(.+?)\]?\s*(?:[;}\n]|$)"
+    r"|\bsend\s+(?:--?\w*\s+)*[\"{](.+?)(?:\\[rn])*[\"}]",
+    "scripts": r"^scripts\.[^=]+=(.+)",
     "called": rf"\b(?:system2?|exec|popen|shell_exec|shell-command(?:-to-string)?|call-process|unix|dos){STRING}",
     "julia": r"\brun\(\s*`([^`]+)`",
     "make": r"(?m)^(?:\t|[^\s#:=][^#:=]*::?[^=;]*;)[ \t]*[@+-]*(.+)|\$\(shell\s+(.+?)\)|^SHELL=(.+)",
@@ -400,10 +402,14 @@ def _awk(program: Program, row: ProgramRow, into: Collector) -> None:
     for word in _code_words(program, row):
         for path in re.findall(r">{1,2}\s*\"([^\"]+)\"", word.source):
             into.write(Word(path, path), program.cwd)
+        for line in re.findall(r"\bprintf?\s*\(?\s*\"((?:[^\"\\]|\\.)*)\"\s*\|&?\s*\"(?:ba|z|da)?sh\"", word.source):
+            into.line(line, program)
         if _compiled(r"system\(\s*\$0\s*\)|print(?:\s+\$0)?\s*\|\s*\"(?:ba|z|da)?sh\"").search(word.source):
             _run_input(program, into)
         for name, value, more in re.findall(r"system\(\s*(?:(\w+)\)|\"((?:[^\"\\]|\\.)*)\"([^)]*))", word.source):
+            given = next((each.source for each in program.words if name and each.text.startswith(f"{name}=")), "")
             made = re.search(rf"\b{name}\s*=\s*\"((?:[^\"\\]|\\.)*)\"([^;}}]*)", word.source) if name else None
+            made = made or re.match(r"\w+=(.*)()", given, re.DOTALL)
             line, rest = (made[1], made[2]) if made else (value, more)
             into.line(line.replace('\\"', '"') + (" $__unknown__" if rest.strip() else ""), program)
         for line in re.findall(r"\|\s*\"([^\"]+)\"|\"([^\"]+)\"\s*\|\s*getline", word.source):
@@ -419,8 +425,10 @@ def _sed(program: Program, row: ProgramRow, into: Collector) -> None:
             into.line(line, program)
         if _compiled(r"(?:^|[;{])\s*[\d,$]*e\s*$|s([/|#,])[^/|#,]*\1(?:&|\\1)\1[gpiIm0-9]*e").search(word.source):
             _run_input(program, into)
-        for _, line in re.findall(r"s([/|#,])(?:(?!\1).)*\1((?:(?!\1).)*)\1[gpiIm0-9]*e", word.source):
-            into.line(line.replace("&", "$__unknown__"), program)
+        for sign, line in re.findall(
+            r"s([/|#,])(?:(?!\1)(?:\\.|.))*\1((?:(?!\1)(?:\\.|.))*)\1[gpiIm0-9]*e", word.source
+        ):
+            into.line(line.replace(f"\\{sign}", sign).replace("&", "$__unknown__"), program)
 
 
 def _run_input(program: Program, into: Collector) -> None:

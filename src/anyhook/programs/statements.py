@@ -161,6 +161,8 @@ class LineReader:
         """Remembers into which file something was downloaded or written by `tee`."""
         if row.special == "tee":
             for word in program.words:
+                if word.source.startswith(">("):
+                    self._apart(lambda line=word.source[2:-1]: self.line(line, self.scope, Stream(program.stdin)))  # type: ignore[misc]
                 if not word.text.startswith("-") and word.known:
                     given = [each.target for each in program.redirections if each.sign == "<"]
                     origins = [origin for each in given for origin in self._printed(each).origins]
@@ -478,7 +480,7 @@ class LineReader:
     def _run_code(self, program: Program, first: Word, where: tuple[Program, ...]) -> None:
         """The shell code that a program runs, or that it cannot be known."""
         row, code = row_of(program.name), program.code
-        if code is not None and (row.language == "sh" or ("/" in first.text and not row.language)):
+        if code is not None and (row.language in ("sh", "othersh") or ("/" in first.text and not row.language)):
             if not (row.runs == "shell" and program.args[:1] == ("-n",)):  # it only checks the syntax
                 self._apart(lambda: self.line(code, self.scope))
         elif where and any(row_of(origin.name).fetch_to for origin in where):
@@ -689,7 +691,8 @@ class LineReader:
         nothing is missed that a shell might still run."""
         shown = text.strip().splitlines()[0][:60] if text.strip() else ""
         self.unknown.append(f"not read: the grammar does not understand `{shown}`")
-        if MISREAD.search(text):
+        is_other = bool(self.via) and row_of(self.via[-1].partition(" ")[0]).language == "othersh"
+        if is_other or MISREAD.search(text):
             self._misread(f"the grammar does not understand `{shown}`")
         if len(text) > MAX_LOOSE:
             self.give_up(f"the grammar does not understand `{shown}`, and it is longer than {MAX_LOOSE} characters")
@@ -704,7 +707,7 @@ class LineReader:
         self.step()
         kind = node.type
         if kind in SUBSTITUTIONS:  # outside a word, so a shell may count with what it prints
-            out = Stream(*self._substituted(node))
+            out = Stream(*self._substituted(node, stdin))
             self._take(out.origins)
             return out
         self.visited[node.id] = node
@@ -948,7 +951,7 @@ class LineReader:
             out = self.run(body, self._input("", (), redirections, stdin))
         self._keep(redirections, out)
         for each in after:
-            self.run(each, out) if each.type == "pipeline" else self.run(each, NOTHING)
+            self.run(each, out if each.type in ("pipeline", "process_substitution") else NOTHING)
         return out
 
     def _ends_in(self, body: Node, nodes: Sequence[Node], stdin: Stream) -> Stream:
@@ -974,22 +977,39 @@ class LineReader:
         after: list[Node] = []
         for node in nodes:
             last = _last_of(node)
-            if node.type == "file_redirect" and last.type == "process_substitution":
-                text, origins = self._substituted(last)
-                given = Stream(text, origins)
-            elif node.type == "file_redirect":
-                found.extend(self._file_redirect(node))
-            elif node.type == "herestring_redirect":
-                words = expand.one(last, self.values)
-                given = Stream("\n".join(plain(each) for each in words) + "\n", self.unknowns.word(words[0]).origins)
-            elif node.type == "heredoc_redirect":
-                given = Stream(self._here_document(node))
-                inner = [child for child in node.named_children if child.type not in HERE_PARTS]
-                more, other, later = self._redirections([child for child in inner if child.type in REDIRECTS])
+            what: Stream | None = None
+            if node.type == "heredoc_redirect":
+                what, more, later = self._here(node)
                 found.extend(more)
-                given = other if other is not None else given
-                after += [*(child for child in inner if child.type in STATEMENTS), *later]
+                after += later
+            elif last.type == "process_substitution" and text_of(last)[:1] == ">":
+                after.append(last)
+            else:
+                what = self._read_from(node, last)
+                found.extend(self._file_redirect(node) if what is None and node.type == "file_redirect" else ())
+            descriptor = next((text_of(child) for child in node.children if child.type == "file_descriptor"), "0")
+            if what is not None and descriptor != "0":
+                self._put(f"/dev/fd/{descriptor}", what)
+            elif what is not None:
+                given = what
         return tuple(found), given, after
+
+    def _here(self, node: Node) -> tuple[Stream, tuple[Redirection, ...], list[Node]]:
+        """What a here-document gives to read, and the redirections and statements that the grammar puts below it."""
+        inner = [child for child in node.named_children if child.type not in HERE_PARTS]
+        text = self._here_document(node)
+        found, other, later = self._redirections([child for child in inner if child.type in REDIRECTS])
+        after = [child for child in inner if child.type in STATEMENTS]
+        return Stream(text) if other is None else other, found, [*after, *later]
+
+    def _read_from(self, node: Node, last: Node) -> Stream | None:
+        """What one redirection gives to read, if that is not a file. (The grammar may take `3<<<` for one.)"""
+        if node.type == "herestring_redirect" or "<<<" in text_of(node):
+            words = expand.one(last, self.values)
+            return Stream("\n".join(plain(each) for each in words) + "\n", self.unknowns.word(words[0]).origins)
+        if last.type == "process_substitution":
+            return Stream(*self._substituted(last))
+        return self.scope.files.get(f"/dev/fd/{text_of(last)}") if last.type == "number" else None
 
     def _file_redirect(self, node: Node) -> list[Redirection]:
         """The named file. (The grammar also includes words after it; see `_words_behind`.)"""
@@ -1087,13 +1107,11 @@ class LineReader:
             return [plain(each) for child in children[0].named_children for each in expand.expand(child, self.values)]
         return [plain(each) for each in expand.one(children[0], self.values)]
 
-    def _substituted(self, node: Node) -> tuple[str | None, tuple[Program, ...]]:
+    def _substituted(self, node: Node, stdin: Stream = NOTHING) -> tuple[str | None, tuple[Program, ...]]:
         """Runs what is in `$(…)`, `` `…` `` or `<(…)`; returns its output if that is known."""
         self.visited[node.id] = node
         start = len(self.programs)
-        out = self._apart(
-            lambda: self._all([child for child in node.named_children if child.type != "comment"], NOTHING)
-        )
+        out = self._apart(lambda: self._all([child for child in node.named_children if child.type != "comment"], stdin))
         origins = out.origins or tuple(self.programs[start:])
         if len(node.named_children) == 1 and node.named_children[0].type == "file_redirect":  # $(< file)
             target = self._file_redirect(node.named_children[0])
@@ -1139,7 +1157,7 @@ def plain(marked: str) -> str:
 def _name_of(program: Word) -> str:
     """A program's base name; "" if only running the line would show it. A disk that does not tell cases apart runs `rm`
     as `RM`."""
-    name = program.text.rpartition("/")[2] if program.known else ""
+    name = program.text.rpartition("/")[2].removeprefix("=") if program.known else ""
     low = name.lower()
     return low if low in PROGRAMS and name not in PROGRAMS else name
 

@@ -51,6 +51,7 @@ LINE_VARIABLES = frozenset(
         "SUDO_EDITOR", "LESSOPEN", "PROMPT_COMMAND", "RSYNC_RSH", "FZF_DEFAULT_COMMAND", "BROWSER", "CVS_RSH",
         "SVN_SSH", "LESSCLOSE", "SYSTEMD_PAGER", "SYSTEMD_EDITOR", "BAT_PAGER", "DELTA_PAGER", "AWS_PAGER", "GH_PAGER",
         "GH_EDITOR", "KUBE_EDITOR", "FCEDIT", "HGEDITOR", "SVN_EDITOR",
+        "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "RUSTC", "npm_config_script_shell", "NPM_CONFIG_SCRIPT_SHELL",
     }
 )  # fmt: skip
 
@@ -304,9 +305,18 @@ def _joined(words: Sequence[Word]) -> Word:
 def _glued(name: str, words: Sequence[Word]) -> list[InnerCommand]:
     """A line that is in one word with its option, as shells other than POSIX ones take it."""
     options = [word.text for word in words[1:] if word.text.startswith("-")]
-    long = (text.partition("=")[2] for text in options if text.startswith("--command="))
-    short = (text[2:] for text in options if text.startswith("-c") and len(text) > 2)
-    return [InnerCommand(f"{name} -c", line=Word(line, line)) for line in (*long, *short)][:1]
+    long = (text.partition("=")[2] for text in options if text.startswith(("--command=", "--init-command=")))
+    short = (text[2:] for text in options if text[:2] in ("-c", "-C") and len(text) > 2)
+    lines = [*(Word(line, line) for line in (*long, *short)), *_values_after(words, LINES_OF_OTHERS)]
+    return [InnerCommand(f"{name} -c", line=line) for line in lines]
+
+
+LINES_OF_OTHERS = ("-c", "-C", "--command", "--commands", "--init-command", "--execute")
+"""Options of such shells whose value is a line."""
+
+
+def _values_after(words: Sequence[Word], options: Sequence[str]) -> Iterator[Word]:
+    return (after for before, after in pairwise(words) if before.text in options)
 
 
 def _shell(name: str, words: Sequence[Word]) -> list[InnerCommand]:
@@ -335,10 +345,11 @@ def _for_each(row: ProgramRow, words: Sequence[Word], stdin: Sequence[Word], scr
     given = [*stdin] if script is None or not sign else _by_line(script)
     if row.runs == "each":
         return [InnerCommand(name, tuple(_with_given(rest, sign, given)))] if rest else []
-    rest, given = _listed(rest, given)
+    rest, listed = _listed(rest, given)
     if not rest:
-        return [InnerCommand(name, line=word) for word in stdin]
-    made = _with_given(rest, sign or "{}", given)
+        lines = listed if listed is not given or script is None else _by_line(script)
+        return [InnerCommand(name, line=word) for word in lines]
+    made = _with_given(rest, sign or "{}", listed)
     is_line = len(rest) == 1 and " " in rest[0].text
     return [InnerCommand(name, line=_joined(made)) if is_line else InnerCommand(name, tuple(made))]
 
