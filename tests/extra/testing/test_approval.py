@@ -127,8 +127,7 @@ def test_a_hook_that_came_after_the_approval(box: Box, agent: str) -> None:
     first, second = found["cases"]
     assert "kolega:project:PreToolUse" in first["failures"][0]
     assert f"you never approved it. Look at it: anyhook trust --project {box.project}" in first["failures"][0]
-    assert not any(line.startswith("ran:") for line in first["failures"]), "the approved one ran"
-    assert second["status"] == "passed", "of another event, nothing is missing"
+    assert second["failures"] == first["failures"], "nothing runs, whatever its event"
     assert box.call("test", "--trust", "all").returncode == 0
     assert mark.exists()
     mark.unlink()

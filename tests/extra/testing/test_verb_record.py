@@ -52,6 +52,8 @@ def test_recorded_cases_hold_at_once(box: Box, world: World) -> None:
     assert done.stderr.startswith("6 cases written to")
     text = (box.project / ".kodik/hooks/seen.hooktest.yaml").read_text()
     assert str(world.project) not in text, "a case runs in a copy"
+    assert box.call("test", "--json").returncode == 3, "nobody has approved the new file yet"
+    world.approve()
     done = box.call("test", "--json")
     assert done.returncode == 0, done.stdout
     found = json.loads(done.stdout)
@@ -130,6 +132,7 @@ def test_what_happens_while_a_command_runs(box: Box, world: World) -> None:
     kept = world.journal()
     assert [record["data"].get("input") for record in kept] == [None, None, None]
     assert {record["bodies"] for record in kept} == {"none"}
+    world.approve()
     assert json.loads(box.call("test", "--json").stdout)["passed"] == 3
 
 
@@ -195,6 +198,7 @@ def test_a_case_that_does_not_hold_is_marked(box: Box) -> None:
     text = (box.project / "x.hooktest.yaml").read_text()
     assert "skip:" in text
     assert SECRET not in text
+    box.world.approve()
     found = json.loads(box.call("test", "--json").stdout)
     assert (found["failed"], found["skipped"]) == (0, 1)
 

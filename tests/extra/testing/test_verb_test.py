@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from xml.etree import ElementTree as Xml
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -209,23 +208,6 @@ def test_a_choice(box: Box) -> None:
     assert "none of the 5 cases" in done.stderr
     path = str(box.project / ".kodik")
     assert box.call("test", path, "--trust", "all", "-j", "1", cwd=box.world.home).returncode == 0
-
-
-def test_junit(box: Box, tmp_path: Path) -> None:
-    path = tmp_path / "out.xml"
-    box.run(CASES.replace("verdict: none, exit: 0", 'reason: "\\u0001<&", exit: 0'), "--junit", str(path))
-    root = Xml.fromstring(path.read_bytes())
-    assert root.attrib["tests"] == "5"
-    (suite,) = root
-    assert (suite.attrib["failures"], suite.attrib["skipped"]) == ("1", "1")
-    failures = {case.attrib["name"]: case.find("failure") for case in suite}
-    failure = failures.pop("lets others pass")
-    assert failure is not None
-    assert "<&" in str(failure.text)
-    assert set(failures.values()) == {None}
-    done = box.call("test", "--trust", "all", "--junit", str(tmp_path / "no" / "out.xml"))
-    assert done.returncode == 3
-    assert "cannot be written" in done.stderr
 
 
 def test_bad_input_is_told(box: Box) -> None:

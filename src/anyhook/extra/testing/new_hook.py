@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 import stat
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
@@ -19,7 +19,7 @@ from anyhook.extra.testing.hook_script import EFFECTS, MARK, Lang, Script, text
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.record import Record
 from anyhook.platform.locks import locked
-from anyhook.platform.places import replace_file, write_beside
+from anyhook.platform.places import replace_file
 from anyhook.tables.cells import everything
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.registry import UnknownEvent, canonical_event, special
@@ -27,7 +27,7 @@ from anyhook.tables.schema import declared, schema_of
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from anyhook.documents.parse import Syntax
     from anyhook.model.hook import Layer
@@ -42,10 +42,6 @@ MAX_NAME_LENGTH = 64
 
 class CannotScaffold(Exception):  # noqa: N818 - it says what cannot be done
     """A short message for the person who asked: what, why, what to do."""
-
-
-class Overtaken(CannotScaffold):
-    """Someone else changed a file in the meantime; a new plan may work."""
 
 
 class Order(Record):
@@ -380,120 +376,73 @@ def find_hook(order: Order, made: Plan) -> Hook:
     raise CannotScaffold(f"a hook in {path} would not run: {why} Nothing was written.")
 
 
-# -- writing. A file that has changed since the plan was made is never overwritten
-
-
-MAX_TRIES = 20
-"""How often a plan is made again because someone else has written in the meantime."""
+# -- writing, all or none. A file that has changed since the plan was made is never overwritten
 
 
 def write(order: Order, script: str = "") -> tuple[Plan, Hook]:
     """Plans the hook, writes it, and checks that the dialect accepts it. `script` is its text; "" for one made from the
     event's row."""
-    for attempt in range(MAX_TRIES):
-        made, writing = plan(order, script), _Writing()
+    try:
+        # One at a time: each plan sees what the one before has written.
+        with locked(order.roots.home if order.scope == "user" else order.roots.project), ExitStack() as undo:
+            made = plan(order, script)
+            for piece in made.pieces:
+                _put(piece, undo)
+            hook = find_hook(order, made)
+            undo.pop_all()
+            return made, hook
+    except OSError as error:
+        raise CannotScaffold(
+            f"{error.filename} cannot be written ({error.strerror}). Check the folder's permissions."
+        ) from None
+
+
+def _put(piece: Piece, undo: ExitStack) -> None:
+    _make_folder(os.path.dirname(piece.path), undo)
+    new = piece.text.encode()
+    if piece.old is None:
+        mode = 0o777 if piece.executable else 0o666
         try:
-            writing.write(made.pieces)
-            return made, find_hook(order, made)
-        except Overtaken:
-            if attempt == MAX_TRIES - 1:
-                raise
-        except BaseException:
-            writing.undo()
-            raise
-    raise AssertionError("the last attempt returns or raises")
+            descriptor = os.open(piece.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        except FileExistsError:
+            raise CannotScaffold(f"{piece.path} is there already. Choose another name, or remove it.") from None
+        undo.callback(_quietly, os.unlink, piece.path)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(new)
+        return
+    # A link stays a link: people keep such files elsewhere.
+    path = os.path.realpath(piece.path)
+    with locked(os.path.dirname(path)):
+        if _bytes(path) != piece.old:
+            raise CannotScaffold(f"{piece.path} was changed meanwhile. Nothing was written; try again.")
+        mode = stat.S_IMODE(os.stat(path).st_mode)
+        replace_file(path, new, mode)
+    undo.callback(_quietly, _restore, path, piece.old, new, mode)
+
+
+def _make_folder(folder: str, undo: ExitStack) -> None:
+    if os.path.isdir(folder):
+        return
+    _make_folder(os.path.dirname(folder), undo)
+    try:
+        os.mkdir(folder)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, "there is a file where a folder must be", folder) from None
+    undo.callback(_quietly, os.rmdir, folder)
+
+
+def _restore(path: str, old: bytes, new: bytes, mode: int) -> None:
+    """What others wrote in the meantime stays."""
+    with locked(os.path.dirname(path)):
+        if _bytes(path) == new:
+            replace_file(path, old, mode)
+
+
+def _quietly(act: Callable[..., None], *given: object) -> None:
+    with suppress(OSError):
+        act(*given)
 
 
 def _bytes(path: str) -> bytes:
     with open(path, "rb") as file:
         return file.read()
-
-
-class _Writing:
-    """Writes that can be undone, for one new hook."""
-
-    def __init__(self) -> None:
-        self._folders: list[str] = []
-        self._files: list[str] = []
-        self._replaced: list[tuple[str, bytes, bytes]] = []
-        self._mask = os.umask(0o077)
-        os.umask(self._mask)
-
-    def write(self, pieces: Sequence[Piece]) -> None:
-        """Write every piece in order; undo all of them on a failure."""
-        for piece in pieces:
-            try:
-                self._make_folder(os.path.dirname(piece.path))
-                self._replace(piece) if piece.old is not None else self._create(piece)
-            except FileExistsError:
-                self.undo()
-                if piece.executable:
-                    raise CannotScaffold(f"{piece.path} is there already. Choose another name, or remove it.") from None
-                raise Overtaken(f"{piece.path} was made meanwhile. Nothing was written; try again.") from None
-            except FileNotFoundError:
-                self.undo()
-                raise Overtaken(f"{os.path.dirname(piece.path)} was removed meanwhile. Try again.") from None
-            except OSError as error:
-                self.undo()
-                where = error.filename or piece.path
-                raise CannotScaffold(
-                    f"{piece.path} cannot be written ({error.strerror}: {where}). Check the folder's permissions."
-                ) from None
-            except BaseException:
-                self.undo()
-                raise
-
-    def undo(self) -> None:
-        """Restore our own files; what others wrote in the meantime stays."""
-        for path, old, new in reversed(self._replaced):
-            with suppress(OSError), locked(os.path.dirname(path)):
-                if _bytes(path) == new:
-                    replace_file(path, old, stat.S_IMODE(os.stat(path).st_mode))
-        for path in reversed(self._files):
-            with suppress(OSError):
-                os.unlink(path)
-        for folder in reversed(self._folders):
-            with suppress(OSError):
-                os.rmdir(folder)
-        self._replaced, self._files, self._folders = [], [], []
-
-    def _make_folder(self, folder: str) -> None:
-        if os.path.isdir(folder):
-            return
-        self._make_folder(os.path.dirname(folder))
-        try:
-            os.mkdir(folder)
-        except FileExistsError:
-            if os.path.isdir(folder):
-                return  # created in the meantime
-            raise NotADirectoryError(errno.ENOTDIR, "there is a file where a folder must be", folder) from None
-        self._folders.append(folder)
-
-    def _create(self, piece: Piece) -> None:
-        temporary = write_beside(piece.path, piece.text.encode(), 0o600)
-        try:
-            try:
-                os.link(temporary, piece.path)
-            except FileExistsError:
-                raise
-            except OSError:
-                # A file system without hard links.
-                if os.path.lexists(piece.path):
-                    raise FileExistsError(piece.path) from None
-                os.rename(temporary, piece.path)
-        finally:
-            if os.path.lexists(temporary):
-                os.unlink(temporary)
-        self._files.append(piece.path)
-        os.chmod(piece.path, (0o777 if piece.executable else 0o666) & ~self._mask)
-
-    def _replace(self, piece: Piece) -> None:
-        # A link stays a link: people keep such files elsewhere.
-        path = os.path.realpath(piece.path)
-        new = piece.text.encode()
-        with locked(os.path.dirname(path)):
-            now = _bytes(path)
-            if now != piece.old:
-                raise Overtaken(f"{piece.path} was changed meanwhile. Nothing was written; try again.")
-            replace_file(path, new, stat.S_IMODE(os.stat(path).st_mode))
-        self._replaced.append((path, now, new))

@@ -17,7 +17,6 @@ from anyhook.cli.verbs import verb
 from anyhook.documents.dump_yaml import to_yaml
 from anyhook.engine.receive import receive
 from anyhook.extra.testing.kit import ENDINGS, is_case_file
-from anyhook.extra.testing.kit.approval import approve_written
 from anyhook.extra.testing.kit.cases import cases_in
 from anyhook.extra.testing.kit.events import payload_of_agent, sent_with
 from anyhook.extra.testing.kit.keys import by_key
@@ -171,12 +170,7 @@ def _write(path: str | None, cases: list[dict[str, Json]], project: str) -> None
             file.write(text)
     except OSError as error:
         raise BadCall(f"--output {path}: the file cannot be written ({error.strerror}).") from None
-    told = f"{_counted(len(cases), 'case')} written to {path}"
-    approving = approve_written(path, text, os.environ)
-    if approving is None:
-        render.say(f"{told}. To run: anyhook trust, then anyhook test {path}")
-    else:
-        render.say(f"{told} and approved in {approving}. To run: anyhook test {path}")
+    render.say(f"{_counted(len(cases), 'case')} written to {path}. To run: anyhook trust, then anyhook test {path}")
 
 
 def _counted(number: int, what: str) -> str:

@@ -4,9 +4,7 @@ user's files."""
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as Xml
 
 import click
 
@@ -19,7 +17,7 @@ from anyhook.cli.view.console import BAD, FAINT, PLAIN, wants_colour
 from anyhook.extra.testing.kit.approval import not_approved, standing
 from anyhook.extra.testing.kit.cases import BadCases, find_files, read_cases
 from anyhook.extra.testing.kit.keys import schema
-from anyhook.extra.testing.kit.run import FAILED, PASSED, SKIPPED, run_all
+from anyhook.extra.testing.kit.run import FAILED, PASSED, run_all
 from anyhook.extra.testing.kit.sandbox import LEFT_OUT, NoSandbox, has_hooks, project_for
 from anyhook.gates.review import APPROVED
 from anyhook.platform.places import believed_dir
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 
 MARKS = {"passed": "✓", "failed": "✗", "skipped": "-"}
 STYLES = {"passed": PLAIN, "failed": BAD, "skipped": FAINT}
-EXAMPLE = "anyhook test .kodik/hooks -k 'rm -rf' --junit hooks.xml"
+EXAMPLE = "anyhook test .kodik/hooks -k 'rm -rf'"
 HOW = """There are no cases. A case file is named NAME.hooktest.yaml and can be anywhere in the project:
 
   cases:
@@ -56,7 +54,6 @@ class TestOptions(JsonOptions):
         "--trust", "all: run cases and hooks that are not approved, too, as in CI.", "MODE", choices=("ask", "all")
     )
     jobs: str | None = option("--jobs", "How many cases run in parallel; default: one per processor.", "N", short="-j")
-    junit: str | None = option("--junit", "Also write the results as JUnit XML.", "FILE")
     schema: bool = switch("--schema", "Print the JSON Schema of case files, for your editor, and run nothing.")
 
 
@@ -82,8 +79,6 @@ def test(paths: tuple[str, ...], options: TestOptions) -> int:
             if not options.json:
                 _show(result, shown[-1] if shown else None)
             shown.append(result)
-    if options.junit:
-        _write_junit(options.junit, shown)
     counts = {status: sum(result.status == status for result in shown) for status in MARKS}
     if options.json:
         render.json_out({**counts, "cases": [result.as_dict() for result in shown]}, indent=2)
@@ -161,61 +156,3 @@ def _show(result: Result, before: Result | None) -> None:
     for failure in result.failures:
         for line in failure.split("\n"):
             render.out(f"      {line}")
-
-
-def _write_junit(path: str, results: list[Result]) -> None:
-    try:
-        with open(path, "wb") as file:
-            file.write(junit(results))
-    except OSError as error:
-        raise BadCall(f"--junit {path}: the file cannot be written ({error.strerror}).") from None
-
-
-# -- the results as JUnit XML, which build servers read: one suite per file
-
-
-FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 cannot contain."""
-
-
-def junit(results: Sequence[Result]) -> bytes:
-    """One suite per file."""
-    root = Xml.Element("testsuites", name="anyhook test")
-    files = dict.fromkeys(result.case.file for result in results)
-    for file in files:
-        mine = [result for result in results if result.case.file == file]
-        suite = Xml.SubElement(root, "testsuite", {"name": file, **_counts(mine)})
-        for result in mine:
-            _add(suite, result)
-    for name, value in _counts(results).items():
-        root.set(name, value)
-    Xml.indent(root)
-    text: bytes = Xml.tostring(root, encoding="utf-8", xml_declaration=True)
-    return text + b"\n"
-
-
-def _counts(results: Sequence[Result]) -> dict[str, str]:
-    return {
-        "tests": str(len(results)),
-        "failures": str(sum(result.status == FAILED for result in results)),
-        "errors": "0",
-        "skipped": str(sum(result.status == SKIPPED for result in results)),
-        "time": f"{sum(result.seconds for result in results):.3f}",
-    }
-
-
-def _add(suite: Xml.Element, result: Result) -> None:
-    case = result.case
-    made = Xml.SubElement(
-        suite, "testcase", name=_clean(case.name), classname=case.file, file=case.file, line=str(case.line),
-        time=f"{result.seconds:.3f}",
-    )  # fmt: skip
-    if result.status == FAILED:
-        failure = Xml.SubElement(made, "failure", message=_clean(result.failures[0].split("\n", 1)[0]))
-        failure.text = _clean("\n".join(result.failures))
-    elif result.status == SKIPPED:
-        Xml.SubElement(made, "skipped", message=_clean(case.skip))
-
-
-def _clean(text: str) -> str:
-    return FORBIDDEN.sub("�", text)

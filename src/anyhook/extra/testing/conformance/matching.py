@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -111,17 +111,11 @@ def may_be_missing(expected: Json) -> bool:
     """Only `$absent`, alone or inside `$in` and `$all`, accepts a missing key."""
     if not is_operation(expected):
         return False
-    return all(_operator_accepts_missing(name, operand) for name, operand in expected.items())
-
-
-def _operator_accepts_missing(name: str, operand: Json) -> bool:
-    if name == "$absent":
-        return True
-    if name == "$in" and isinstance(operand, list):
-        return any(may_be_missing(item) for item in operand)
-    if name == "$all" and isinstance(operand, list):
-        return all(may_be_missing(item) for item in operand)
-    return False
+    inner = {"$in": any, "$all": all}
+    return all(
+        name == "$absent" or (name in inner and inner[name](map(may_be_missing, _listed(operand))))
+        for name, operand in expected.items()
+    )
 
 
 def _list(expected: list[Json], actual: Json, path: str) -> list[str]:
@@ -133,57 +127,24 @@ def _list(expected: list[Json], actual: Json, path: str) -> list[str]:
     return [line for index, (wanted, item) in pairs for line in mismatches(wanted, item, f"{path}[{index}]")]
 
 
-def _verdict(holds: bool, wish: str, actual: Json, path: str) -> list[str]:
-    return [] if holds else [f"{path}: expected {wish}, got {show(actual)}"]
-
-
-def _has(operand: Json, actual: Json, path: str) -> list[str]:
-    if isinstance(actual, str):
-        holds = isinstance(operand, str) and operand in actual
-        return _verdict(holds, f"a string that contains {show(operand)}", actual, path)
+def _has(operand: Json, actual: Json) -> bool:
     if isinstance(actual, list):
-        holds = any(not mismatches(operand, item) for item in actual)
-        return _verdict(holds, f"a list with an element like {show(operand)}", actual, path)
-    holds = isinstance(actual, dict) and isinstance(operand, str) and operand in actual
-    return _verdict(holds, f"something that contains {show(operand)}", actual, path)
+        return any(not mismatches(operand, item) for item in actual)
+    return isinstance(actual, str | dict) and isinstance(operand, str) and operand in actual
 
 
-def _re(operand: Json, actual: Json, path: str) -> list[str]:
-    holds = isinstance(actual, str) and re.search(str(operand), actual) is not None
-    return _verdict(holds, f"a string that matches /{operand}/", actual, path)
-
-
-def _any(_operand: Json, _actual: Json, _path: str) -> list[str]:
-    return []
-
-
-def _absent(_operand: Json, actual: Json, path: str) -> list[str]:
-    return _verdict(actual is None, "no such key, or null", actual, path)
-
-
-def _not(operand: Json, actual: Json, path: str) -> list[str]:
-    return _verdict(bool(mismatches(operand, actual)), f"anything but {show(operand)}", actual, path)
-
-
-def _in(operand: Json, actual: Json, path: str) -> list[str]:
-    choices = operand if isinstance(operand, list) else []
-    return _verdict(any(not mismatches(item, actual) for item in choices), f"one of {show(operand)}", actual, path)
+def _one_of(operand: Json, actual: Json) -> bool:
+    return any(not mismatches(item, actual) for item in _listed(operand))
 
 
 def _all(operand: Json, actual: Json, path: str) -> list[str]:
-    wishes = operand if isinstance(operand, list) else []
-    return [line for wish in wishes for line in mismatches(wish, actual, path)]
-
-
-def _len(operand: Json, actual: Json, path: str) -> list[str]:
-    holds = isinstance(actual, str | list | dict) and len(actual) == operand
-    return _verdict(holds, f"something of length {operand}", actual, path)
+    return [line for wish in _listed(operand) for line in mismatches(wish, actual, path)]
 
 
 def _keys(operand: Json, actual: Json, path: str) -> list[str]:
-    wanted = {item for item in operand if isinstance(item, str)} if isinstance(operand, list) else set()
+    wanted = {str(item) for item in _listed(operand)}
     if not isinstance(actual, dict):
-        return _verdict(False, f"an object with exactly the keys {sorted(wanted)}", actual, path)
+        return [f"{path}: expected an object with exactly the keys {sorted(wanted)}, got {show(actual)}"]
     missing, extra = sorted(wanted - actual.keys()), sorted(actual.keys() - wanted)
     if not missing and not extra:
         return []
@@ -191,23 +152,16 @@ def _keys(operand: Json, actual: Json, path: str) -> list[str]:
 
 
 def _json(operand: Json, actual: Json, path: str) -> list[str]:
-    if not isinstance(actual, str):
-        return _verdict(False, "a string of JSON", actual, path)
     try:
-        value = parse_json(actual)
+        if not isinstance(actual, str):
+            raise ValueError("no text")
+        return mismatches(operand, parse_json(actual), f"{path}<json>")
     except ValueError as error:
         return [f"{path}: expected a string of JSON ({error}), got {show(actual)}"]
-    return mismatches(operand, value, f"{path}<json>")
 
 
-def _ge(operand: Json, actual: Json, path: str) -> list[str]:
-    holds = _is_number(actual) and _is_number(operand) and actual >= operand
-    return _verdict(holds, f"at least {show(operand)}", actual, path)
-
-
-def _le(operand: Json, actual: Json, path: str) -> list[str]:
-    holds = _is_number(actual) and _is_number(operand) and actual <= operand
-    return _verdict(holds, f"at most {show(operand)}", actual, path)
+def _listed(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
 
 
 def _is_number(value: Json) -> TypeGuard[int | float]:
@@ -224,18 +178,6 @@ def _pattern_wish(operand: Json) -> str:
     return ""
 
 
-def _is_count(operand: Json) -> bool:
-    return isinstance(operand, int) and not isinstance(operand, bool) and operand >= 0
-
-
-def _is_list(operand: Json) -> bool:
-    return isinstance(operand, list) and bool(operand)
-
-
-def _is_keys(operand: Json) -> bool:
-    return isinstance(operand, list) and all(isinstance(key, str) for key in operand)
-
-
 class Operator(NamedTuple):
     """One operator: how it compares, and what it takes."""
 
@@ -246,23 +188,48 @@ class Operator(NamedTuple):
     """Whether its operand is an expectation."""
 
 
-def _takes(fits: Callable[[Json], bool], wish: str) -> Callable[[Json], str]:
+def _if(holds: Callable[[Any, Any], bool], says: str) -> Callable[[Json, Json, str], list[str]]:
+    """Compares by a condition; `says` is what it expects, with a place for the operand."""
+
+    def compare(operand: Json, actual: Json, path: str) -> list[str]:
+        shown = operand if "/{}/" in says else show(operand)
+        return [] if holds(operand, actual) else [f"{path}: expected {says.format(shown)}, got {show(actual)}"]
+
+    return compare
+
+
+def _takes(fits: Callable[[Any], bool], wish: str) -> Callable[[Json], str]:
     return lambda operand: "" if fits(operand) else wish
 
 
+_TRUE = _takes(lambda operand: operand is True, "true")
+_NUMBER = _takes(_is_number, "a number")
+_SOME = _takes(lambda operand: bool(_listed(operand)), "a list with something in it")
+
 _OPERATORS: Mapping[str, Operator] = {
-    "$has": Operator(_has, nests=True),
-    "$re": Operator(_re, _pattern_wish),
-    "$any": Operator(_any, _takes(lambda operand: operand is True, "true")),
-    "$absent": Operator(_absent, _takes(lambda operand: operand is True, "true")),
-    "$not": Operator(_not, nests=True),
-    "$in": Operator(_in, _takes(_is_list, "a list with something in it"), nests=True),
-    "$all": Operator(_all, _takes(_is_list, "a list with something in it"), nests=True),
-    "$len": Operator(_len, _takes(_is_count, "a whole number")),
-    "$keys": Operator(_keys, _takes(_is_keys, "a list of keys")),
+    "$has": Operator(_if(_has, "something that contains {0}, or an element like {0}"), nests=True),
+    "$re": Operator(
+        _if(
+            lambda operand, actual: isinstance(actual, str) and bool(re.search(operand, actual)),
+            "a text that matches /{}/",
+        ),
+        _pattern_wish,
+    ),
+    "$any": Operator(lambda operand, actual, path: [], _TRUE),
+    "$absent": Operator(_if(lambda operand, actual: actual is None, "no such key, or null"), _TRUE),
+    "$not": Operator(_if(lambda operand, actual: bool(mismatches(operand, actual)), "anything but {}"), nests=True),
+    "$in": Operator(_if(_one_of, "one of {}"), _SOME, nests=True),
+    "$all": Operator(_all, _SOME, nests=True),
+    "$len": Operator(
+        _if(lambda operand, actual: isinstance(actual, str | list | dict) and len(actual) == operand, "length {}"),
+        _takes(lambda operand: type(operand) is int and operand >= 0, "a whole number"),
+    ),
+    "$keys": Operator(
+        _keys, _takes(lambda it: isinstance(it, list) and all(isinstance(key, str) for key in it), "a list of keys")
+    ),
     "$json": Operator(_json, nests=True),
-    "$ge": Operator(_ge, _takes(_is_number, "a number")),
-    "$le": Operator(_le, _takes(_is_number, "a number")),
+    "$ge": Operator(_if(lambda operand, actual: _is_number(actual) and actual >= operand, "at least {}"), _NUMBER),
+    "$le": Operator(_if(lambda operand, actual: _is_number(actual) and actual <= operand, "at most {}"), _NUMBER),
 }
 
 

@@ -13,9 +13,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anyhook.extra.testing.conformance.layout import lay_out
 from anyhook.extra.testing.conformance.matching import mismatches
-from anyhook.extra.testing.conformance.vectors import ROOMS, Vector, VectorError, coverage, has_rows, load_suite
+from anyhook.extra.testing.conformance.vectors import ROOMS, Vector, VectorError, load_suite
 from anyhook.extra.testing.kit.box import (
     COMMAND,
     LATE_EVERY_S,
@@ -24,6 +23,7 @@ from anyhook.extra.testing.kit.box import (
     Ended,
     call,
     in_parallel,
+    lay_out,
     unlike_file,
     unlike_json,
 )
@@ -58,7 +58,7 @@ def conform(
     say: Callable[[str], None],
     command: Sequence[str] = COMMAND,
 ) -> tuple[int, int, int]:
-    """Runs the vectors and reports what failed, what was skipped and which rows lack proof.
+    """Runs the vectors and reports what failed and what was skipped.
 
     Returns how many passed, failed and were skipped; an error of the suite itself counts as a failure.
     """
@@ -74,10 +74,6 @@ def conform(
         elif not result.passed:
             lines = [line for failure in result.failures for line in failure.splitlines()]
             say("\n  ".join([f"failed: {vector.id} ({vector.source}): {vector.title}", *lines]))
-    if directory is None or has_rows(Path(directory)):
-        # A user's own vectors need not cover our rows.
-        summary, work = coverage(suite)
-        say("\n".join([summary, *work]))
     passed = sum(result.passed for result in results)
     skipped = sum(result.skipped_reason is not None for result in results)
     return passed, len(results) - passed - skipped + len(suite.errors), skipped
@@ -107,7 +103,7 @@ def _run_in(root: Path, vector: Vector, command: Sequence[str], step_limit_s: fl
         return VectorResult(False, f"needs {', '.join(lacking)}", [])
     for room in ROOMS:
         (root / room).mkdir()
-        lay_out(root / room, filled.layout[room])
+        lay_out(str(root / room), filled.layout[room])
     failures = _take_steps(filled, root, env, command, step_limit_s, caller) or _look_around(filled, root)
     return VectorResult(not failures, None, failures)
 
@@ -130,7 +126,7 @@ def _take_steps(
     """The failures of the first step that fails: later steps would only repeat them."""
     for number, step in enumerate(vector.steps, 1):
         if step.write:
-            lay_out(root, step.write)
+            lay_out(str(root), step.write)
             continue
         if step.sh:
             ended = call(["/bin/sh", "-c", step.sh], None, env, root / step.room, limit_s)

@@ -6,7 +6,6 @@ A broken vector is one error that names its file and id; the others still load.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 ROWS_FILE = "rows.json"
 DEFERRED_FILE = "deferred.json"
+"""The rows that no vector can show yet, with the reason: for the tests of the suite itself."""
 
 ROOMS = ("home", "project", "plugin")
 """The directories of a vector: the first part of its paths."""
@@ -98,8 +98,6 @@ class Suite(Record):
 
     vectors: dict[str, tuple[Vector, ...]]
     """Per dialect."""
-    deferred: dict[str, dict[str, str]]
-    """Per dialect, row to reason."""
     rows: dict[str, dict[str, str]]
     """Per dialect, row to title."""
     errors: tuple[str, ...]
@@ -112,15 +110,13 @@ def load_suite(directory: Traversable | None = None, dialects: Sequence[str] = (
     """The vectors of the named dialects, or of all; `directory` has one folder per dialect, or is one."""
     root = directory or _own()
     errors: list[str] = []
-    rows = _all_rows(root if has_rows(root) else _own(), errors)
+    rows = _rows(root, errors) or _rows(_own(), errors)
     known = {row for titles in rows.values() for row in titles}
-    vectors: dict[str, tuple[Vector, ...]] = {}
-    deferred: dict[str, dict[str, str]] = {}
     seen: dict[str, str] = {}
-    for folder in _folders(root, dialects, errors):
-        vectors[folder.name] = tuple(_load_folder(folder, known, seen, errors))
-        deferred[folder.name] = _load_deferred(folder, rows.get(folder.name, {}), errors)
-    return Suite(vectors=vectors, deferred=deferred, rows=rows, errors=tuple(errors))
+    vectors = {
+        folder.name: tuple(_load_folder(folder, known, seen, errors)) for folder in _folders(root, dialects, errors)
+    }
+    return Suite(vectors=vectors, rows=rows, errors=tuple(errors))
 
 
 def _own() -> Traversable:
@@ -190,54 +186,18 @@ def _check_against_suite(vector: Vector, known: set[str], seen: Mapping[str, str
         raise VectorError(f"{vector.source}: {vector.id}: unknown row {', '.join(unknown)}")
 
 
-def has_rows(root: Traversable) -> bool:
-    """Whether a directory of vectors has its own rows: in one file, or in each dialect's folder."""
-    return root.is_dir() and any((place / ROWS_FILE).is_file() for place in (root, *_below(root)))
-
-
-def _all_rows(root: Traversable, errors: list[str]) -> dict[str, dict[str, str]]:
-    """The rows of each dialect: from one file for all of them, or from the file in each one's folder."""
+def _rows(root: Traversable, errors: list[str]) -> dict[str, dict[str, str]]:
+    """The rows of each dialect, from the file in its folder."""
     found: dict[str, dict[str, str]] = {}
-    for folder in (root, *_below(root)):
-        path = folder / ROWS_FILE
-        if not path.is_file():
-            continue
-        try:
-            if folder is root and not _vector_files(root):
-                table = parse_json(path.read_text(encoding="utf-8"))
-                return {dialect: _names(titles) for dialect, titles in _mapping(table).items()}
-            found[folder.name] = _names(parse_json(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
-            whose = "each dialect to its rows and their titles" if folder is root else "each row to its title"
-            errors.append(f"{folder.name}/{ROWS_FILE}: should map {whose}: {error}")
-    return found
-
-
-def _load_deferred(folder: Traversable, known: Mapping[str, str], errors: list[str]) -> dict[str, str]:
-    path = folder / DEFERRED_FILE
-    source = f"{folder.name}/{path.name}"
-    if not path.is_file():
-        return {}
-    try:
-        reasons = _names(parse_json(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        errors.append(f"{source}: should map rows to reasons: {error}")
-        return {}
-    errors += [f"{source}: unknown row {row}" for row in reasons if row not in known]
-    errors += [f"{source}: {row} has no reason" for row, reason in reasons.items() if not reason.strip()]
-    return reasons
-
-
-def _mapping(value: Json) -> dict[str, Json]:
-    if not isinstance(value, dict):
-        raise ValueError(f"this is {type_name(value)}")
-    return value
-
-
-def _names(value: Json) -> dict[str, str]:
-    found = {key: text for key, text in _mapping(value).items() if isinstance(text, str)}
-    if len(found) != len(_mapping(value)):
-        raise ValueError("not every value is a text")
+    for folder in (root, *_below(root)) if root.is_dir() else ():
+        if (path := folder / ROWS_FILE).is_file():
+            try:
+                titles = parse_json(path.read_text(encoding="utf-8"))
+                if not isinstance(titles, dict):
+                    raise ValueError(f"this is {type_name(titles)}")
+                found[folder.name] = {row: str(title) for row, title in titles.items()}
+            except (OSError, ValueError) as error:
+                errors.append(f"{folder.name}/{ROWS_FILE}: should map each row to its title: {error}")
     return found
 
 
@@ -332,21 +292,3 @@ def _afterwards(raw: dict[str, Json]) -> dict[str, Json]:
         wishes: list[Json] = [wanted[key] if key == "text" else {"$json": wanted[key]} for key in wanted]
         found[path] = wishes[0] if len(wishes) == 1 else {"$all": wishes}
     return found
-
-
-# -- the rows of the specification, compared with the vectors that show them
-
-
-def coverage(suite: Suite) -> tuple[str, list[str]]:
-    """How the rows of the suite's dialects are accounted for, in one line; then a line for each that needs work."""
-    shown: dict[str, list[str]] = {}
-    for row, name in ((row, vector.id) for vector in suite.all() for row in vector.rows):
-        shown.setdefault(row, []).append(name)
-    titles = {row: title for dialect in suite.vectors for row, title in suite.rows.get(dialect, {}).items()}
-    deferred = {*itertools.chain(*suite.deferred.values())} & titles.keys()
-    missing = [row for row in titles if row not in deferred and row not in shown]
-    work = [f"row {row} has no vector and no reason: {titles[row]}" for row in missing]
-    stale = [row for row in titles if row in deferred and row in shown]
-    work += [f"row {row} is deferred although shown by {', '.join(shown[row])}" for row in stale]
-    count = len(titles.keys() & shown.keys())
-    return f"rows: {count} of {len(titles)} shown by vectors, {len(deferred) - len(stale)} deferred", work

@@ -3,7 +3,6 @@ hook's. Hooks are checked in the copy that they will run in."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import TYPE_CHECKING
 
@@ -184,59 +183,19 @@ def not_approved(file: str, standing: Standing) -> str:
     return f"{file}: this case file is not run: {what}. Look at it: anyhook trust --project {folder}"
 
 
-def approve_written(path: str, text: str, env: Mapping[str, str]) -> str | None:
-    """Approves a case file without code that our own command has just written, if a folder above it already has an
-    approval. Returns the folder, or None."""
-    place = _place_of(path)
-    folder, ledger = next(((folder, each) for folder, each in _above(place, env) if each.items(folder)), ("", None))
-    if ledger is None:
-        return None
-    cases = read_cases(path)
-    data = text.encode()
-    digest = hashlib.sha256(data).hexdigest()
-    if any(case.digest != digest or case.setup or case.files or case.home or case.plugin_dirs for case in cases):
-        return None
-    prints = {place: Fingerprint(digest), **_prints(cases, project_for(path, cases[0].project, folder), env)}
-    kept = [item for key, item in ledger.items(folder).items() if key != _identity(place, folder)]
-    try:
-        ledger.approve(folder, [*kept, _item(place, folder, prints)], {digest: data})
-    except OSError:
-        return None
-    return folder
-
-
-class Checked(Record):
-    """The hooks of a copy, by id: those that are approved in the original project, and those that are not."""
-
-    approved: frozenset[str]
-    waiting: dict[str, str]
-
-
-def check_copy(source: str, copy: str, search_path: str, env: Mapping[str, str]) -> Checked:
-    """Which hooks of the copy are approved in the project. This checks the copy and not the project, because the copy
-    is what runs."""
+def unapproved_in(copy: str, source: str, search_path: str, env: Mapping[str, str]) -> list[str]:
+    """A sentence for each hook of a copy that is not approved in the project. This checks the copy and not the project,
+    because the copy is what runs."""
     ledger = Ledger(believed_dir(env, source))
-    approved: set[str] = set()
-    waiting: dict[str, str] = {}
-    for item in _items(copy, {**env, "PATH": search_path}):
-        known = ledger.known(source, item.id)
-        if any(_is_copy_of(item, before, copy, source) for before in known):
-            approved.add(item.id)
-        else:
-            waiting[item.id] = CHANGED if known else NEW
-    return Checked(frozenset(approved), waiting)
-
-
-def approve_copy(copy: str, approved: frozenset[str], state_dir: str, env: Mapping[str, str]) -> None:
-    """Writes the approvals of a copy's hooks into the copy's own ledger."""
-    items = [item for item in _items(copy, env) if item.id in approved]
-    Ledger(state_dir).approve(copy, items, {})
-
-
-def _items(copy: str, env: Mapping[str, str]) -> list[Item]:
-    loaded = read(Setup.of(copy, env))
+    loaded = read(Setup.of(copy, {**env, "PATH": search_path}))
     tables = [(dialect(name), layers) for name, layers in loaded.layers.items()]
-    return [entry.item for entry in review(tables, Ledger(NOWHERE), loaded.roots, loaded.files)]
+    found: list[str] = []
+    for entry in review(tables, Ledger(NOWHERE), loaded.roots, loaded.files):
+        known = ledger.known(source, entry.item.id)
+        if not any(_is_copy_of(entry.item, before, copy, source) for before in known):
+            why = "it changed since you approved it" if known else "you never approved it"
+            found.append(f"{entry.item.id} is not run: {why}. Look at it: anyhook trust --project {source}")
+    return found
 
 
 def _is_copy_of(item: Item, before: Item, copy: str, source: str) -> bool:

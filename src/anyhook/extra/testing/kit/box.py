@@ -1,11 +1,12 @@
-"""Where cases and vectors run: a temporary folder for each, calls of real processes there, and what is there in the
-end. No part of the engine is loaded here."""
+"""Where cases and vectors run: a temporary folder for each, what is laid out in it, calls of real processes there, and
+what is there in the end. No part of the engine is loaded here."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import time
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
+    from anyhook.extra.testing.kit.form import FileEntry
     from anyhook.model.json_types import Json
 
     Item = TypeVar("Item")
@@ -135,3 +137,46 @@ def unlike_file(
         return unlike(expected, read_bytes(path, MAX_READ).decode("utf-8", "replace"), name)
     except (Unreadable, OSError) as error:
         return [f"{name}: cannot be read: {getattr(error, 'what', None) or getattr(error, 'strerror', error)}"]
+
+
+# -- what is laid out before a run. Nothing is ever written outside the folder: a link that leads out is refused as a
+# folder, and replaced as a file, never followed
+
+
+def lay_out(base: str, entries: Mapping[str, FileEntry]) -> None:
+    """Writes the entries; raises OSError for one that would be outside the folder."""
+    root = os.path.realpath(base)
+    modes: list[tuple[str, int]] = []
+    for name, entry in entries.items():
+        above, last = os.path.split(os.path.normpath(os.path.join(root, name)))
+        folder = os.path.realpath(above)
+        if not f"{folder}/".startswith(f"{root}/") or last in ("", ".", ".."):
+            raise PermissionError(1, f"a link leads out of the folder, to {folder}; nothing is written there", name)
+        path = f"{folder}/{last}"
+        os.makedirs(folder, exist_ok=True)
+        if entry.link is None and entry.text is None:
+            if os.path.islink(path):
+                raise FileExistsError(17, "something else than a folder is there", name)
+            os.makedirs(path, exist_ok=True)
+            modes += [(path, entry.mode)] if entry.mode is not None else []
+        else:
+            _place(path, entry)
+    # Last and deepest first: a directory may be about to become unreadable.
+    for path, mode in sorted(modes, key=lambda item: item[0].count("/"), reverse=True):
+        os.chmod(path, mode)
+
+
+def _place(path: str, entry: FileEntry) -> None:
+    """Replace what is there with a new file, so that nothing is written through a link or a hard link."""
+    mode = entry.mode
+    if os.path.lexists(path):
+        seen = os.lstat(path)
+        mode = stat.S_IMODE(seen.st_mode) & 0o777 if mode is None and stat.S_ISREG(seen.st_mode) else mode
+        os.unlink(path)
+    if entry.link is not None:
+        os.symlink(entry.link, path)
+        return
+    with open(path, "xb") as file:
+        file.write((entry.text or "").encode("utf-8", "surrogatepass"))
+        if mode is not None:
+            os.fchmod(file.fileno(), mode)

@@ -38,6 +38,11 @@ WORDS: dict[str, tuple[str, ...]] = {"verdict": tuple(STRENGTH), "effect": EFFEC
 """Values that can occur under `expect`."""
 
 
+AS_IS = ("event", "name", "hosted", "agent", "payload", "stdin", "env", "setup", "on_failure", "mode", "limit_s",
+         "skip")  # fmt: skip
+"""Keys whose values a case has as they are written."""
+
+
 class BadCases(ValueError):  # noqa: N818 (it says what is wrong)
     """A file that cannot be used, with one line per mistake."""
 
@@ -45,30 +50,32 @@ class BadCases(ValueError):  # noqa: N818 (it says what is wrong)
 class Case(Record):
     """One case, checked."""
 
-    file: str
-    line: int
-    name: str
-    project: str
-    """The folder that the file names as its project, or ""."""
     event: str
-    given: dict[str, Json]
+    file: str = ""
+    line: int = 1
+    name: str = ""
+    project: str = ""
+    """The folder that the file names as its project, or ""."""
+    given: dict[str, Json] = {}  # noqa: RUF012 (never changed, like those below)
     """The event's fields, by canonical or any dialect's own names."""
-    hosted: bool
-    agent: str
-    payload: dict[str, Json] | None
-    stdin: str | None
-    env: dict[str, str | None]
-    files: dict[str, FileEntry]
-    home: dict[str, FileEntry]
-    bring: tuple[str, ...]
-    setup: str
-    dialects: tuple[str, ...]
-    on_failure: str
-    mode: str
-    plugin_dirs: tuple[str, ...]
-    limit_s: float
-    skip: str
-    expect: dict[str, Json]
+    hosted: bool = False
+    agent: str = ""
+    payload: dict[str, Json] | None = None
+    stdin: str | None = None
+    env: dict[str, str | None] = {}  # noqa: RUF012
+    files: dict[str, FileEntry] = {}  # noqa: RUF012
+    home: dict[str, FileEntry] = {}  # noqa: RUF012
+    bring: tuple[str, ...] = ()
+    setup: str = ""
+    dialects: tuple[str, ...] = ()
+    on_failure: str = ""
+    mode: str = ""
+    plugin_dirs: tuple[str, ...] = ()
+    limit_s: float = LIMIT_S
+    skip: str = ""
+    expect: dict[str, Json] = {}  # noqa: RUF012
+    only: tuple[str, ...] = ()
+    """Hooks by id, name or part of the id; () for all."""
     digest: str = ""
     """SHA-256 of the bytes that were read, so that what is approved is what runs."""
 
@@ -197,13 +204,13 @@ def _case(raw: dict[str, Json], path: str, line: int, project: str) -> tuple[Cas
     given, expect = raw.get("data", {}), raw["expect"]
     assert isinstance(given, dict) and isinstance(expect, dict)  # noqa: S101, PT018 (checked above)
     fields = {**given, **{name: raw[name] for name in FIELDS if name in raw}}
+    as_is = {key: raw[key] for key in AS_IS if key in raw}
     case = Case(
-        path, line, str(raw["name"]), project, str(raw["event"]), fields, bool(raw.get("hosted", False)), agent,
-        raw.get("payload"), raw.get("stdin"), raw.get("env", {}), entries_of(raw.get("files")),  # type: ignore[arg-type]
-        entries_of(raw.get("home")), texts(raw.get("bring")), str(raw.get("setup", "")), texts(raw.get("dialect")),
-        str(raw.get("on_failure", "")), str(raw.get("mode", "")), texts(raw.get("plugin_dirs")),
-        float(raw.get("limit_s", LIMIT_S)),  # type: ignore[arg-type]
-        str(raw.get("skip", "")), {name: _listed(name, value) for name, value in expect.items()},
+        file=path, line=line, project=project, given=fields, files=entries_of(raw.get("files")),
+        home=entries_of(raw.get("home")), bring=texts(raw.get("bring")), dialects=texts(raw.get("dialect")),
+        plugin_dirs=texts(raw.get("plugin_dirs")),
+        expect={name: _listed(name, value) for name, value in expect.items()},
+        **as_is,  # type: ignore[arg-type]  # checked above
     )  # fmt: skip
     return case, []
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypedDict
 
 from anyhook.extra.testing.conformance.matching import parse_json
 from anyhook.extra.testing.kit.box import LIMIT_S
+from anyhook.extra.testing.kit.cases import Case
 from anyhook.extra.testing.kit.compare import hook_notes, reports
 from anyhook.extra.testing.kit.events import ByAgent, ByDialect, Events
 from anyhook.extra.testing.kit.form import entries_of
 from anyhook.extra.testing.kit.keys import LISTED
-from anyhook.extra.testing.kit.one_shot import Task
-from anyhook.extra.testing.kit.run import bridge_in, fire_in
+from anyhook.extra.testing.kit.run import fire_case
 from anyhook.extra.testing.kit.sandbox import Sandbox
 from anyhook.journal.read import objects
 from anyhook.model.decision import Decision, Report
@@ -73,12 +73,17 @@ class Harness:
         __tracebackhide__ = True
         for name in options:
             _check("option", name, tuple(HarnessOptions.__annotations__), TypeError)
-        self._on_failure, self._mode = options.get("on_failure", ""), options.get("mode", "")
-        self._hooks, self._dialects = tuple(hooks), tuple(options.get("dialects", ()))
-        self._limit_s = options.get("limit_s", LIMIT_S)
-        _check("on_failure", self._on_failure, ("", *ON_FAILURE))
-        _check("mode", self._mode, ("", *MODE))
-        for name in self._dialects:
+        self._case = Case(
+            "",
+            dialects=tuple(options.get("dialects", ())),
+            on_failure=options.get("on_failure", ""),
+            mode=options.get("mode", ""),
+            limit_s=options.get("limit_s", LIMIT_S),
+            only=tuple(hooks),
+        )
+        _check("on_failure", self._case.on_failure, ("", *ON_FAILURE))
+        _check("mode", self._case.mode, ("", *MODE))
+        for name in self._case.dialects:
             _check("dialects", name, tuple(DIALECTS))
         self._sandbox = Sandbox(str(project), options.get("bring", ()))
         try:
@@ -105,32 +110,26 @@ class Harness:
         """Fire an event, by any name with its fields, or ready made."""
         __tracebackhide__ = True
         if isinstance(event, Event):
-            name, given, hosted = event.name, {**event.data, **fields}, event.hosted
-        elif isinstance(event, ByDialect):
-            name, given, hosted = event.native, {**event.given, **fields}, False
-        else:
-            name, given, hosted = event, fields, False
-        task = Task(name, given, hosted, self._dialects, self._on_failure, self._mode, (), self._hooks)
-        fired = fire_in(self._sandbox, task, self._limit_s)
-        self._tell(name, fired)
-        return decision_of(fired.decision)
+            return self._fired(event=event.name, given={**event.data, **fields}, hosted=event.hosted)[1]
+        if isinstance(event, ByDialect):
+            return self._fired(event=event.native, given={**event.given, **fields})[1]
+        return self._fired(event=event, given=fields)[1]
 
     def bridge(self, event: ByAgent) -> BridgeReply:
         """Let an agent call its hook, as `harness.events.agents` makes such calls."""
         __tracebackhide__ = True
-        if self._hooks:
+        if self._case.only:
             raise ValueError("an agent reaches all hooks; load them all to call the bridge")
-        switches = [word for name in self._dialects for word in ("--dialect", name)]
-        switches += ["--on-failure", self._on_failure] if self._on_failure else []
-        switches += ["--mode", self._mode] if self._mode else []
-        fired = bridge_in(self._sandbox, event.owner, event.native, event.stdin, switches, self._limit_s)
-        self._tell(f"{event.owner} {event.native}", fired)
-        return BridgeReply(
-            fired.exit, fired.stdout, fired.stderr, decision_of(fired.decision) if fired.decision else None
-        )
+        fired, decision = self._fired(agent=event.owner, event=event.native, stdin=event.stdin)
+        return BridgeReply(fired.exit, fired.stdout, fired.stderr, decision if fired.decision else None)
 
-    def _tell(self, name: str, fired: Fired) -> None:
-        self.tell("\n".join([f"{name}: {fired.decision.get('verdict', 'nothing was decided')}", *hook_notes(fired)]))
+    def _fired(self, **what: object) -> tuple[Fired, Decision]:
+        __tracebackhide__ = True
+        case = self._case.replace(**what)
+        fired = fire_case(case, self._sandbox)
+        name, verdict = f"{case.agent} {case.event}".strip(), fired.decision.get("verdict", "nothing was decided")
+        self.tell("\n".join([f"{name}: {verdict}", *hook_notes(fired)]))
+        return fired, decision_of(fired.decision)
 
     def close(self) -> None:
         self._sandbox.close()

@@ -1,5 +1,5 @@
-"""One event for the engine, in a separate process: a task on stdin, the decision on stdout. The test kit sets what is
-trusted, and uses it only in a temporary copy."""
+"""The event of a case for the engine, in a separate process: the case on stdin, the decision on stdout. The test kit
+uses it only in a temporary copy, of which everything may run."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from anyhook.engine.routes import open_catalog
 from anyhook.extra.testing.kit.events import event_of
 from anyhook.model import lean_json
 from anyhook.model.hook import DISABLED
-from anyhook.model.record import Record
-from anyhook.model.words import MODE, ON_FAILURE, TRUST, checked, word_of
+from anyhook.model.words import MODE, ON_FAILURE, checked
 from anyhook.state.plans import Setup
 
 if TYPE_CHECKING:
@@ -22,43 +21,24 @@ if TYPE_CHECKING:
     from typing import Any
 
     from anyhook.engine.match import Catalog
-    from anyhook.model.json_types import Json
 
 BAD_TASK = 3
 """The exit status for an invalid task; stderr says why."""
 
 
-class Task(Record):
-    """What to fire, and with which switches."""
-
-    event: str
-    given: dict[str, Json]
-    hosted: bool = False
-    dialects: tuple[str, ...] = ()
-    on_failure: str = ""
-    mode: str = ""
-    plugin_dirs: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()
-    """Hooks by id, name or part of the id; () for all."""
-    trust: str = "ask"
-
-    def text(self) -> str:
-        return lean_json.dumps([getattr(self, field) for field in self.fields])
-
-
 def main() -> None:
-    values: Any = lean_json.loads(sys.stdin.buffer.read().decode())
-    task = Task(*values)
-    setup = Setup.of(os.getcwd(), dict(os.environ), task.dialects, word_of(task.trust, TRUST), task.plugin_dirs)
+    task: Any = lean_json.loads(sys.stdin.buffer.read().decode())
+    setup = Setup.of(os.getcwd(), dict(os.environ), task["dialects"], "all", task["plugin_dirs"])
     catalog = open_catalog(setup)
     try:
-        if task.only:
-            catalog = keep_only(catalog, task.only)
-        event = event_of(task.event, task.given, hosted=task.hosted)
+        if task["only"]:
+            catalog = keep_only(catalog, task["only"])
+        event = event_of(task["event"], task["given"], hosted=task["hosted"])
     except (LookupError, ValueError) as error:
         sys.stderr.write(f"{error.args[0]}\n")
         sys.exit(BAD_TASK)
-    posture, mode = checked("on_failure", task.on_failure or None, ON_FAILURE), checked("mode", task.mode or None, MODE)
+    posture = checked("on_failure", task["on_failure"] or None, ON_FAILURE)
+    mode = checked("mode", task["mode"] or None, MODE)
     engine = open_engine(EngineOptions(setup, posture, mode, host="test", one_shot=True), catalog)
     decision = engine.fire_sync(event)
     engine.close_sync(0.0)

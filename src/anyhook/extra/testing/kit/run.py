@@ -7,11 +7,11 @@ import time
 from typing import TYPE_CHECKING
 
 from anyhook.extra.testing.conformance.matching import parse_json
-from anyhook.extra.testing.kit.approval import approve_copy, check_copy
+from anyhook.extra.testing.kit.approval import unapproved_in
 from anyhook.extra.testing.kit.box import LATE_EVERY_S, in_parallel
 from anyhook.extra.testing.kit.compare import differences, reports
 from anyhook.extra.testing.kit.events import payload_of_agent
-from anyhook.extra.testing.kit.one_shot import BAD_TASK, Task
+from anyhook.extra.testing.kit.one_shot import BAD_TASK
 from anyhook.extra.testing.kit.sandbox import NoSandbox, Sandbox
 from anyhook.journal.search import Wanted, search
 from anyhook.model import lean_json
@@ -81,48 +81,29 @@ def run_all(cases: Sequence[tuple[Case, str]], jobs: int, trust: str = "ask") ->
 
 
 def run_case(case: Case, project: str, trust: str = "ask") -> Result:
-    """One case on a fresh copy of the project. Unless `trust` is `all`, only hooks that are approved there run. The
-    caller checks whether the case itself may run."""
+    """One case on a fresh copy of the project. Unless `trust` is `all`, nothing runs if a hook is not approved there;
+    what the case adds is approved with it. The caller checks whether the case itself may run."""
     if case.skip:
         return Result(case, SKIPPED, 0.0, (), {})
     begun = time.monotonic()
     decision: dict[str, Json] = {}
+    found: list[str] = []
     try:
         with Sandbox(project, case.bring) as sandbox:
             if trust != "all":
-                _limit(sandbox)
-            placed = case.placed({"project": sandbox.project, "home": sandbox.home})
-            fired = fire_case(placed, sandbox)
-            decision = fired.decision
-            found = [*_not_approved(sandbox, fired), *differences(placed.expect, fired)]
+                found = unapproved_in(sandbox.project, sandbox.source, sandbox.env["PATH"], os.environ)
+            if not found:
+                placed = case.placed({"project": sandbox.project, "home": sandbox.home})
+                fired = fire_case(placed, sandbox)
+                decision, found = fired.decision, differences(placed.expect, fired)
     except (NoSandbox, CannotRun) as error:
         found = [str(error)]
     return Result(case, FAILED if found else PASSED, time.monotonic() - begun, tuple(found), decision)
 
 
-def _limit(sandbox: Sandbox) -> None:
-    """Only hooks that are approved in the original project may run in the sandbox. If all are, everything that the case
-    adds may run too."""
-    checked = check_copy(sandbox.source, sandbox.project, sandbox.env["PATH"], os.environ)
-    if checked.waiting:
-        sandbox.trust, sandbox.waiting = "ask", checked.waiting
-        approve_copy(sandbox.project, checked.approved, sandbox.state_dir, sandbox.env)
-
-
-def _not_approved(sandbox: Sandbox, fired: Fired) -> list[str]:
-    """What did not run, and what to do about it: without it the case proves nothing."""
-    if not sandbox.waiting:
-        return []
-    fix = f"Look at it: anyhook trust --project {sandbox.source}"
-    found = [str(row.get("id")) for row in reports(fired.decision) if row.get("status") == "untrusted"]
-    found += [key for key in sandbox.waiting if key.endswith((":[]", ":*"))]
-    others = f"{sandbox.source} has hooks that are not approved, so what the case adds to them is not either"
-    whys = {"new": "you never approved it", "changed": "it changed since you approved it"}
-    return [f"{key} is not run: {whys.get(sandbox.waiting.get(key, ''), others)}. {fix}" for key in found]
-
-
 def fire_case(case: Case, sandbox: Sandbox) -> Fired:
     """Prepares the sandbox and fires the event of the case; raises CannotRun if that is not possible."""
+    __tracebackhide__ = True
     try:
         sandbox.lay_out(case.files, case.home)
     except OSError as error:
@@ -138,19 +119,16 @@ def fire_case(case: Case, sandbox: Sandbox) -> Fired:
             raise CannotRun(
                 f"`plugin_dirs` {folder}: there is no such folder in the project, nor was one made by `setup`."
             )
-    if case.agent:
-        return _bridge(case, sandbox, plugins)
-    task = Task(case.event, case.given, case.hosted, case.dialects, case.on_failure, case.mode, plugins)
-    return fire_in(sandbox, task, case.limit_s)
+    return _bridge(case, sandbox, plugins) if case.agent else _fire(case, sandbox, plugins)
 
 
-def fire_in(sandbox: Sandbox, task: Task, limit_s: float) -> Fired:
-    """Fire one event with the engine."""
+def _fire(case: Case, sandbox: Sandbox, plugins: Sequence[str]) -> Fired:
+    """Fire the event with the engine."""
     __tracebackhide__ = True
-    ended = sandbox.fire(task, limit_s)
+    ended = sandbox.fire(case, plugins)
     if ended.exit_code == BAD_TASK:
         raise CannotRun(ended.stderr.strip())
-    _ended_well(ended, "the engine", limit_s)
+    _ended_well(ended, "the engine", case.limit_s)
     answer = parse_json(ended.stdout)
     assert isinstance(answer, dict) and isinstance(answer["decision"], dict)  # noqa: S101, PT018 (our own process)
     decision = answer["decision"]
@@ -158,28 +136,18 @@ def fire_in(sandbox: Sandbox, task: Task, limit_s: float) -> Fired:
 
 
 def _bridge(case: Case, sandbox: Sandbox, plugins: Sequence[str]) -> Fired:
-    table = host(case.agent)
-    row = table.row(case.event)
-    assert row is not None  # noqa: S101 (checked when the case was read)
-    stdin = case.stdin
-    if stdin is None:
-        payload = case.payload
-        if payload is None:
-            payload = payload_of_agent(table, row, case.given, sandbox.project)
-        stdin = lean_json.dumps(payload, ensure_ascii=False)
-    switches = [word for name in case.dialects for word in ("--dialect", name)]
-    switches += [word for path in plugins for word in ("--plugin-dir", path)]
-    switches += ["--on-failure", case.on_failure] if case.on_failure else []
-    switches += ["--mode", case.mode] if case.mode else []
-    return bridge_in(sandbox, case.agent, case.event, stdin, switches, case.limit_s)
-
-
-def bridge_in(sandbox: Sandbox, agent: str, event: str, stdin: str, switches: Sequence[str], limit_s: float) -> Fired:
     """One call of an agent. The decision comes from the journal; if the call consists of several events, it is the last
     one's."""
-    ended = sandbox.bridge(agent, event, stdin, switches, limit_s)
+    stdin = case.stdin
+    if stdin is None:
+        table = host(case.agent)
+        row = table.row(case.event)
+        assert row is not None  # noqa: S101 (checked when the case was read)
+        payload = payload_of_agent(table, row, case.given, sandbox.project) if case.payload is None else case.payload
+        stdin = lean_json.dumps(payload, ensure_ascii=False)
+    ended = sandbox.bridge(case, plugins, stdin)
     if ended.exit_code is None:
-        raise CannotRun(f"the bridge did not end within {limit_s:g} s")
+        raise CannotRun(f"the bridge did not end within {case.limit_s:g} s")
     lines = _journal(sandbox, None)
     events = [line for line in lines if line.background is None]
     decision = _decision(events[-1]) if events else {}

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anyhook.documents.files import Files
-from anyhook.extra.testing.conformance.layout import lay_out
-from anyhook.extra.testing.kit.box import COMMAND, Box, Ended, call
+from anyhook.extra.testing.kit.box import COMMAND, Box, Ended, call, lay_out
+from anyhook.model import lean_json
 from anyhook.platform.places import state_dir
 from anyhook.programs.named import within
 from anyhook.tables.registry import DIALECTS, dialect
@@ -20,8 +20,8 @@ from anyhook.tables.rows import Roots
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from anyhook.extra.testing.kit.cases import Case
     from anyhook.extra.testing.kit.form import FileEntry
-    from anyhook.extra.testing.kit.one_shot import Task
 
 LEFT_OUT = frozenset(
     {".git", ".hg", ".svn", ".jj", "node_modules", ".venv", "venv", ".tox", "__pycache__", ".mypy_cache", ".ruff_cache",
@@ -32,6 +32,8 @@ MAX_COPY = 500_000_000
 """The most bytes that are copied for one case; a larger project contains something that no hook needs."""
 OWN = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 """Variables that say where settings, approvals and the journal are. A test never uses the user's."""
+TASK = ("event", "given", "hosted", "dialects", "on_failure", "mode", "only")
+"""What the engine is told of a case."""
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT")
 """Variables that a case inherits from the caller."""
 
@@ -68,10 +70,6 @@ class Sandbox(Box):
             HOME=self.home, XDG_CONFIG_HOME=f"{self.home}/.config", XDG_STATE_HOME=f"{self.home}/.local/state"
         )
         self.env.setdefault("LANG", "C.UTF-8")
-        self.trust = "all"
-        """`ask` if only what this sandbox's ledger approves may run."""
-        self.waiting: dict[str, str] = {}
-        """Hooks of the project that its user has not approved as they are: `new` or `changed`."""
 
     @property
     def state_dir(self) -> str:
@@ -95,21 +93,25 @@ class Sandbox(Box):
 
     def lay_out(self, files: Mapping[str, FileEntry], home: Mapping[str, FileEntry]) -> None:
         """Write files in addition to the copied ones, or instead of them."""
-        lay_out(Path(self.project), files)
-        lay_out(Path(self.home), home)
+        lay_out(self.project, files)
+        lay_out(self.home, home)
 
     def shell(self, line: str, limit_s: float) -> Ended:
         return call(["/bin/sh", "-c", line], None, self.env, Path(self.project), limit_s)
 
-    def fire(self, task: Task, limit_s: float) -> Ended:
-        """Fire one event, with the engine in a separate process."""
+    def fire(self, case: Case, plugins: Sequence[str]) -> Ended:
+        """Fire the event of a case, with the engine in a separate process."""
         argv = [sys.executable, "-P", "-m", "anyhook.extra.testing.kit.one_shot"]
-        return call(argv, task.replace(trust=self.trust).text(), self.env, Path(self.project), limit_s)
+        task = {**{field: getattr(case, field) for field in TASK}, "plugin_dirs": plugins}
+        return call(argv, lean_json.dumps(task), self.env, Path(self.project), case.limit_s)
 
-    def bridge(self, agent: str, event: str, stdin: str, switches: Sequence[str], limit_s: float) -> Ended:
-        """One call, as the agent would make it."""
-        argv = [*COMMAND, "bridge", agent, event, "--project", self.project, "--trust", self.trust, *switches]
-        return call(argv, stdin, self.env, Path(self.project), limit_s)
+    def bridge(self, case: Case, plugins: Sequence[str], stdin: str) -> Ended:
+        """The call of a case, as its agent would make it."""
+        argv = [*COMMAND, "bridge", case.agent, case.event, "--project", self.project, "--trust", "all"]
+        named = {"--dialect": case.dialects, "--plugin-dir": plugins, "--on-failure": [case.on_failure]}
+        for flag, values in {**named, "--mode": [case.mode]}.items():
+            argv += [word for value in values if value for word in (flag, value)]
+        return call(argv, stdin, self.env, Path(self.project), case.limit_s)
 
     def _path(self, path: str) -> str:
         """PATH with the project's folders replaced by their copies, except those that were not copied."""
