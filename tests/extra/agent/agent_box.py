@@ -13,6 +13,7 @@ import yaml
 
 from anyhook.extra.agent.headless import STATUS, Headless
 from anyhook.extra.agent.settings import SessionOptions
+from anyhook.extra.agent.status_line import StatusLine
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -68,7 +69,7 @@ def agent(world: World, *steps: Any, prompt: str = "Go.", top: dict[str, Any] | 
     headless = Headless(
         SessionOptions(project=str(world.project), env=world.env, model=model, **values),
         said.append,
-        lambda event, it: None,
+        StatusLine(None, {}),
     )
     turn = asyncio.run(headless.run(prompt))
     return Ran(STATUS[turn.stop], headless.report(turn), turn.why, said)

@@ -16,7 +16,7 @@ import pytest
 from agent_box import LS, agent, record, recorded, script
 from test_agent_command import left_behind
 
-from anyhook.extra.agent.headless import Headless
+from anyhook.extra.agent import headless
 from anyhook.extra.live.model_server import ModelServer
 from anyhook.extra.live.wire import ModelReply
 from anyhook.platform.store import TIDIED
@@ -195,7 +195,7 @@ def test_a_model_that_breaks_in_the_middle(world: World) -> None:
 
 def test_interrupted_before_it_listens(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The event loop gets the signal then, and cancels the whole run."""
-    monkeypatch.setattr(Headless, "_listen", lambda _: os.kill(os.getpid(), INT))
+    monkeypatch.setattr(headless, "on_signals", lambda _: os.kill(os.getpid(), INT))
     ran = agent(world, "Never said.")
     assert (ran.status, ran.stop, ran.why) == (130, "interrupted", "the session was ended: interrupted")
     assert ran.events == [], "a session that has not begun has no end"

@@ -126,9 +126,10 @@ def agent_with(world: World, model: str) -> dict[str, Any]:
 
     from anyhook.extra.agent.headless import Headless
     from anyhook.extra.agent.settings import SessionOptions
+    from anyhook.extra.agent.status_line import StatusLine
 
     options = SessionOptions(project=str(world.project), env=world.env, model=model, permission="auto", trust="all")
-    headless = Headless(options, lambda text: None, lambda event, decision: None)
+    headless = Headless(options, lambda text: None, StatusLine(None, {}))
     return headless.report(asyncio.run(headless.run("Go.")))
 
 
@@ -255,10 +256,10 @@ def test_bad_settings_are_a_bad_call(world: World) -> None:
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("- text: x", "a mapping"), ("steps: []", "`steps`"), ("step: 1", "`step`"), ("steps: [{txt: x}]", "`txt`"),
-        ("steps: [{text: x, times: often}]", "`times`"), ("steps: [{text: x, usage: 5}]", "`usage`"),
-        ("steps: [{text: x, by: you}]", "`by`"), ("steps: [{}]", "`text` or `tools`"), ("steps: [", "YAML"),
-        ("steps: [{tools: [shell]}]", "`tools`"), ("context_window: big\nsteps: [{text: x}]", "`context_window`"),
+        ("- text: x", "a mapping"), ("steps: []", "steps"), ("step: 1", "step"), ("steps: [{txt: x}]", "txt"),
+        ("steps: [{text: x, times: often}]", "times"), ("steps: [{text: x, usage: 5}]", "usage"),
+        ("steps: [{text: x, by: you}]", "by"), ("steps: [{}]", "`text` or `tools`"), ("steps: [", "YAML"),
+        ("steps: [{tools: [shell]}]", "tools"), ("context_window: big\nsteps: [{text: x}]", "context_window"),
     ],
 )  # fmt: skip
 def test_a_script_with_a_mistake(world: World, text: str, wrong: str) -> None:

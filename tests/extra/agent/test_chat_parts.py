@@ -147,14 +147,13 @@ def test_commands_and_paths(line: str, command: bool) -> None:
 
 def test_a_project_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     screen = Screen(False, {})
-    screen.words("said \x1b[2J\x07")
+    screen.line("said \x1b[2J\x07")
+    assert capsys.readouterr().out == "said \\x1b[2J\\x07\n"
     with screen.hold():
         screen.line("meanwhile")
         assert "meanwhile" not in capsys.readouterr().out
     screen.line(screen.fitted("a\nb\x1b]0;title\x07"))
     assert capsys.readouterr().out == "meanwhile\na\\nb\\x1b]0;title\\x07\n"
-    screen.words("said \x1b[2J")
-    assert capsys.readouterr().out == "said \\x1b[2J"
 
 
 def test_a_terminal_that_lacks_characters(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,4 @@
-"""One prompt without a terminal: start, turn, end, and the report. A signal ends the session with its hooks. Only the
-callbacks print something before the end."""
+"""One prompt without a terminal: start, turn, end, and the report. A signal ends the session with its hooks."""
 
 from __future__ import annotations
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from anyhook.extra.agent.models import Pause
     from anyhook.extra.agent.settings import SessionOptions
     from anyhook.extra.agent.verb_agent import AgentOptions
-    from anyhook.extra.frameworks.lifecycle import Announcer
     from anyhook.extra.frameworks.tool_calls import ToolRecord
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
@@ -37,42 +35,78 @@ REASONS = {"done": "completed", INTERRUPTED: "interrupted"}
 STATUS = {"done": 0, "blocked": 0, REFUSED: 2, "max_turns": 1, ERROR: 1, INTERRUPTED: 130}
 
 
+def on_signals(stop: Callable[[str], None]) -> None:
+    """Call this with a reason where a signal asks for the end, from the event loop."""
+    loop = asyncio.get_running_loop()
+    for name, reason in SIGNALS.items():
+        try:
+            loop.add_signal_handler(getattr(signal, name), stop, reason)
+        except (AttributeError, NotImplementedError, RuntimeError, ValueError):
+            pass  # a system without this signal, or a thread that gets none
+
+
 class Headless:
-    """One run and its report."""
+    """One run: what the user sees of it while it goes on, and its report."""
 
     def __init__(
         self,
         options: SessionOptions,
         say: Callable[[str], None],
-        watch: Callable[[Event, Decision], None],
-        keep: bool = True,
-        called: Callable[[ToolRecord], None] = lambda record: None,
-        announce: Announcer | None = None,
+        status: StatusLine,
+        shown: Collection[str] = (),
         stream: StreamJson | None = None,
-        debug: Callable[[Firing], None] | None = None,
+        *,
+        keep: bool = True,
     ) -> None:
-        """`keep` is whether there will be a report: a long session has many events. `called` gets each tool call
-        once it is over, `announce` each event before its hooks run."""
-        self.keep = keep
+        """`shown` are the dialects whose hooks are shown in detail. `keep` is whether there will be a report: a long
+        session has many events."""
+        self.say, self.status, self.shown, self.stream, self.keep = say, status, shown, stream, keep
+        self.told: set[tuple[str, str]] = set()
         self.events: list[dict[str, Json]] = []
         self.calls: list[dict[str, Json]] = []
-        self.watch, self.say, self.called = watch, say, called
         self.ended_by = ""
         self.doing: asyncio.Future[Any]
-        self.stream = stream
-        self.session = Session(options, observe=self._event, log=self._call, tell=say, announce=announce, debug=debug)
-        if stream is not None:
-            self.session.said = stream.said
+        self.session = Session(
+            options, observe=self._event, log=self._call, tell=self.show, announce=status.begins, pauses=self._pauses,
+            said=stream.said if stream is not None else None, debug=self._debug if shown else None,
+        )  # fmt: skip
+
+    def show(self, text: str) -> None:
+        self.status.wipe()
+        self.say(nesting() + text)
+
+    def _pauses(self, pause: Pause) -> None:
+        self.status.pauses(pause.wait_s)
+        if self.stream is not None:
+            self.stream.pauses(pause)
+
+    def _debug(self, firing: Firing) -> None:
+        for line in debug_lines(firing, self.shown):
+            self.show(line)
 
     def _event(self, event: Event, decision: Decision) -> None:
+        """What the hooks of an event did."""
         if self.keep:
             self.events.append(decision.as_dict())
         if self.stream is not None:
-            self.stream.event(event, decision)
-        self.watch(event, decision)
+            self.stream.event(event)
+        self.status.ends(event, decision)
+        for message in decision.messages:
+            self.show(message)
+        if decision.verdict == "block" and decision.reason:
+            shadow = "" if decision.enforced else " (shadow mode)"
+            self.show(f"[{decision.hook}] {decision.effect}{shadow}: {decision.reason}")
+        for text in decision.follow_ups:
+            self.show(f"follow-up: {text}")
+        fresh = [problem for problem in decision.problems if (problem.code, problem.what) not in self.told]
+        self.told.update((problem.code, problem.what) for problem in fresh)
+        for line in render.problem_lines(fresh):
+            self.show(line)
 
     def _call(self, record: ToolRecord) -> None:
-        self.called(record)
+        """A finished tool call."""
+        given = ", ".join(f"{key}={_short(value)}" for key, value in record.input.items())
+        self.show(f"{record.tool}({given})" + (": denied" if record.denied else ""))
         if self.stream is not None:
             self.stream.called(record)
         if self.keep:
@@ -83,7 +117,7 @@ class Headless:
     async def run(self, prompt: str) -> TurnResult:
         self.session.open()
         self.doing = work = asyncio.ensure_future(self._work(prompt))
-        self._listen()
+        on_signals(self._stop)
         try:
             turn = await work
         except asyncio.CancelledError:
@@ -101,14 +135,6 @@ class Headless:
         if self.stream is not None:
             self.stream.ends(self.session, turn)
         return turn
-
-    def _listen(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number, reason in SIGNALS.items():
-            try:
-                loop.add_signal_handler(getattr(signal, number), self._stop, reason)
-            except (AttributeError, NotImplementedError, RuntimeError, ValueError):
-                pass  # a system without this signal, or a thread that gets none
 
     async def _work(self, prompt: str) -> TurnResult:
         turn = await self.session.start()
@@ -139,23 +165,13 @@ class Headless:
 def run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
     """What `agent run` does with a checked call."""
     as_json, streams = call.json or call.output_format == "json", call.output_format == "stream-json"
-    talk = Talk(debugged(options.env, debug=call.debug), StatusLine(sys.stderr, {} if as_json else options.env))
+    status = StatusLine(sys.stderr, {} if as_json else options.env)
     answer = AnswerOnStdout()
     stream = StreamJson(lambda line: answer.line(lean_json.dumps(line))) if streams else None
-    headless = Headless(
-        options, talk.show, talk.event, keep=as_json, called=talk.call, announce=talk.status.begins, stream=stream,
-        debug=talk.debug if talk.shown else None,
-    )  # fmt: skip
-
-    def pauses(pause: Pause) -> None:
-        talk.status.pauses(pause.wait_s)
-        if stream is not None:
-            stream.pauses(pause)
-
-    headless.session.pauses = pauses
+    headless = Headless(options, render.say, status, debugged(options.env, debug=call.debug), stream, keep=as_json)
 
     async def watched() -> TurnResult:
-        async with talk.status.shown():
+        async with status.shown():
             return await headless.run(prompt)
 
     with answer:
@@ -173,42 +189,6 @@ def run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
     elif turn.text and not streams:
         render.out(turn.text)
     return STATUS[turn.stop]
-
-
-class Talk:
-    """Shows the user what the hooks do while the agent works."""
-
-    def __init__(self, shown: Collection[str], status: StatusLine) -> None:
-        """`shown` are the dialects whose hooks are shown in detail."""
-        self.shown, self.status = shown, status
-        self.told: set[tuple[str, str]] = set()
-
-    def show(self, text: str) -> None:
-        self.status.wipe()
-        render.say(nesting() + text)
-
-    def debug(self, firing: Firing) -> None:
-        for line in debug_lines(firing, self.shown):
-            self.show(line)
-
-    def event(self, event: Event, decision: Decision) -> None:
-        self.status.ends(event, decision)
-        for message in decision.messages:
-            self.show(message)
-        if decision.verdict == "block" and decision.reason:
-            shadow = "" if decision.enforced else " (shadow mode)"
-            self.show(f"[{decision.hook}] {decision.effect}{shadow}: {decision.reason}")
-        for text in decision.follow_ups:
-            self.show(f"follow-up: {text}")
-        fresh = [problem for problem in decision.problems if (problem.code, problem.what) not in self.told]
-        self.told.update((problem.code, problem.what) for problem in fresh)
-        for line in render.problem_lines(fresh):
-            self.show(line)
-
-    def call(self, record: ToolRecord) -> None:
-        """One line about a finished tool call."""
-        given = ", ".join(f"{key}={_short(value)}" for key, value in record.input.items())
-        self.show(f"{record.tool}({given})" + (": denied" if record.denied else ""))
 
 
 def _short(value: Json) -> str:

@@ -16,10 +16,10 @@ from pydantic_ai.exceptions import ModelContextWindowExceededError
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, repair_messages
 
 from anyhook.documents.files import Files
-from anyhook.engine.engine import Engine
+from anyhook.engine.engine import Engine, EngineOptions, open_engine
+from anyhook.engine.match import Catalog
 from anyhook.extra.agent.equipment import LOAD, Equipment, equip, loaded_in
 from anyhook.extra.agent.models import SCRIPT, SessionModel, explained, model_name, open_model, pause_for, spoken_name
-from anyhook.extra.agent.opening import open_engine, session_facts
 from anyhook.extra.agent.permission import Permission
 from anyhook.extra.agent.prompts import COMPACT, attachments, cook, expanded, folders, recipe_text, with_images
 from anyhook.extra.agent.settings import CONTEXT_WINDOW, BadSetup, SessionOptions, read_agent_settings
@@ -35,6 +35,7 @@ from anyhook.platform.leftovers import VARIABLE as LEFTOVERS
 from anyhook.platform.leftovers import end_commands, end_leftovers, now_s
 from anyhook.platform.places import config_file, home_of, state_dir
 from anyhook.state.conversations import Conversation, Conversations
+from anyhook.state.plans import Setup
 from anyhook.state.settings import read_settings
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class Session:
         self.resumed = earlier is not None
         if earlier is not None:
             self.history = repair_messages(ModelMessagesTypeAdapter.validate_python(earlier.messages))
-        self.lifecycle = Lifecycle(self.engine, session_facts(options, self.model_name), self.observe, self.announce)
+        self.lifecycle = Lifecycle(self.engine, self._facts(), self.observe, self.announce)
         self.lifecycle.warned = True  # `start` reports it
         if earlier is not None:
             self.lifecycle.waiting.extend(earlier.waiting)
@@ -172,6 +173,18 @@ class Session:
         )
         self.use_skills(loaded_in(self.history))
 
+    def _facts(self) -> dict[str, Json]:
+        """The fields that all of its events have."""
+        provider, _, model = self.model_name.partition(":")
+        options = self.options
+        return {
+            "provider": provider,
+            "model": model,
+            "permission_mode": options.permission,
+            "auto_approve": options.permission == "auto",
+            "invoked_recipe": options.recipe or "",
+        }
+
     def _opened(self, name: str) -> SessionModel:
         """A model that counts for this session and waits in its terminal."""
         found = open_model(name, self.config.providers, self.options.env)
@@ -197,7 +210,14 @@ class Session:
         # A provider's client belongs to one event loop, and a handler has its own loop, so it gets the name.
         spoken = spoken_name(self.model_name, self.config.providers, self.options.env)
         spare = self.model.wrapped if self.model_name.startswith(SCRIPT) else spoken
-        engine = open_engine(self.options, self.config, session, spare)
+        options = self.options
+        setup = Setup.of(
+            options.project, dict(options.env), options.dialects, options.trust, options.plugin_dirs, options.state_dir
+        )
+        engine = open_engine(
+            EngineOptions(setup, None, options.mode, session, "agent", spare_model=spare, hands_over=True),
+            None if options.hooks else Catalog([], [], self.config, {}),
+        )
         engine.context.recorder.listener = self.debug
         return engine
 
@@ -256,7 +276,7 @@ class Session:
     async def use_model(self, name: str) -> None:
         """Go on with another model, in the same session."""
         self.model, self.model_name = self._opened(name), name
-        self.lifecycle.facts.update(session_facts(self.options, name))
+        self.lifecycle.facts.update(self._facts())
         self.agent.model = self.model
         await self.reread_hooks()  # handlers that ask a model may ask this one
 
@@ -417,43 +437,31 @@ def listeners(stream: Stream | None, said: Said | None) -> list[AbstractCapabili
 
 @dataclass
 class Overheard(AbstractCapability[Any]):
-    """One run's listener."""
+    """One run's listener. It stands behind the hooks, so it sees a node's result before they do."""
 
     tell: Said
     """Called with each message once, or with what was added to one."""
-    _begun: bool = False
-    """Whether the model has answered: until then there is only what it was asked, and what was said before."""
-    _first: object = None
-    """The conversation's first words, as long as it is the same conversation."""
-    _count: int = 0
-    _parts: int = 0
-    """The number of messages that are known, and of parts of the last one."""
+    _known: dict[int, object] | None = None
+    """The parts that were told, by id. None until the model is first asked: the caller knows what for."""
 
     async def for_run(self, ctx: RunContext[Any]) -> Overheard:
         return replace(self)
 
+    async def before_node_run(self, ctx: RunContext[Any], *, node: Any) -> Any:
+        if isinstance(node, ModelRequestNode):
+            self._tell(node.request)
+        return node
+
     async def after_node_run(self, ctx: RunContext[Any], *, node: Any, result: Any) -> Any:
-        if isinstance(node, UserPromptNode):
-            return result
-        if not self._begun:
-            self._begun = True
-            self._know(ctx.messages[:-1])
-        said = [*ctx.messages, *([result.request] if isinstance(result, ModelRequestNode) else [])]
-        if _first(said) is self._first:  # else a hook or a summary has replaced it
-            self._tell_rest(said)
-        self._know(said)
+        if not isinstance(node, UserPromptNode):
+            said = getattr(result, "model_response", None) or getattr(result, "request", None)
+            if said is not None:
+                self._tell(said)
         return result
 
-    def _know(self, said: list[ModelMessage]) -> None:
-        self._first, self._count, self._parts = _first(said), len(said), len(said[-1].parts) if said else 0
-
-    def _tell_rest(self, said: list[ModelMessage]) -> None:
-        last = self._count - 1
-        if last >= 0 and len(said[last].parts) > self._parts:  # a hook had something to add
-            self.tell(replace(said[last], parts=said[last].parts[self._parts :]))  # type: ignore[arg-type]
-        for message in said[self._count :]:
-            self.tell(message)
-
-
-def _first(said: list[ModelMessage]) -> object:
-    return said[0].parts[0] if said and said[0].parts else None
+    def _tell(self, message: Any) -> None:
+        known = self._known
+        fresh = [part for part in message.parts if known is not None and id(part) not in known]
+        self._known = {**(known or {}), **{id(part): part for part in message.parts}}
+        if fresh:
+            self.tell(replace(message, parts=fresh))

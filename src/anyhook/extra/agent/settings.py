@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from anyhook.model.json_types import Json
-from anyhook.model.words import Trust
+from anyhook.model.words import Mode, Trust
 from anyhook.state.agent_table import agent_table
 
 MAX_TURNS = 50
@@ -37,7 +37,7 @@ class SessionOptions:
     web_fetch: bool = False
     max_cost: float | None = None
     """In US dollars."""
-    mode: str | None = None
+    mode: Mode | None = None
     """None if the user's settings decide."""
 
 

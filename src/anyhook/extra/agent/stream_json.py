@@ -3,7 +3,6 @@ read. The last line has the run's usage and cost."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from anyhook.extra.agent.models import Pause
     from anyhook.extra.agent.session import Session, TurnResult
     from anyhook.extra.frameworks.tool_calls import ToolRecord
-    from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
 
@@ -59,8 +57,6 @@ class StreamJson:
         self._denied: list[Json] = []
         self._records: dict[str, ToolRecord] = {}
         """Calls that are over, by id, until their results are told."""
-        self._tasks: dict[str, SubagentTask] = {}
-        """Sub-agents, by the call that started them, until its result is told."""
         self._used, self._stopped = Used(), ""
         """Of the agent's own answers: what they used, and why the last one ended."""
 
@@ -81,22 +77,19 @@ class StreamJson:
     def said(self, message: ModelMessage) -> None:
         """A line for each piece of an answer, and for the result of each of its tools."""
         run = running.get()
-        task = self._tasks.get(run.call_id) if run is not None else None
         about: dict[str, Json] = {"parent_tool_use_id": run.call_id or None if run is not None else None}
         if run is not None and run.depth:
             about["subagent_type"] = run.name
-        if task is not None:
-            about["agent_id"] = task.id
         if isinstance(message, ModelResponse):
             if run is None or not run.depth:
                 self._used.add(message)
                 self._stopped = STOPS.get(message.finish_reason or "", "")
-            self._answer(message, about, task)
+            self._answer(message, about)
             return
         for part in message.parts:
             if (block := _block(part)) is not None:
-                told = self._told(part, block)
-                about |= told if task is None else {}
+                if run is None or not run.depth:
+                    about |= self._told(part, block)
                 self._line("user", message={"role": "user", "content": [block]}, **about)
 
     def _told(self, part: object, block: dict[str, Json]) -> dict[str, Json]:
@@ -104,45 +97,31 @@ class StreamJson:
         if not isinstance(part, (ToolReturnPart, RetryPromptPart)) or not part.tool_name:
             return {}
         record = self._records.pop(part.tool_call_id, None)
-        task = self._tasks.pop(part.tool_call_id, None)
         if record is not None and record.failed:
             block["is_error"] = True  # a command's status; its text is a result for the model
         if block["is_error"]:
             content = block["content"]
             return {"tool_use_result": f"Error: {content if isinstance(content, str) else text_of(content)}"}
-        if task is not None:
-            return {"tool_use_result": task.result(block["content"])}
         result = record.result if record is not None else None
         if isinstance(result, ShellText):
             streams: Json = {"stdout": result.stdout, "stderr": result.stderr, "interrupted": False, "isImage": False}
             return {"tool_use_result": streams}
         return {"tool_use_result": block["content"] if result is None else jsonable(result)}
 
-    def _answer(self, answer: ModelResponse, about: dict[str, Json], task: SubagentTask | None) -> None:
+    def _answer(self, answer: ModelResponse, about: dict[str, Json]) -> None:
         used = Used()
         used.add(answer)
         told: dict[str, Json] = {
             "id": answer.provider_response_id or f"msg_{uuid4().hex}", "type": "message", "role": "assistant",
             "model": answer.model_name, "stop_reason": None, "stop_sequence": None, "usage": _usage(used),
         }  # fmt: skip
-        if task is not None:
-            task.tokens += answer.usage.input_tokens + answer.usage.output_tokens
         for part in answer.parts:
-            if (block := _block(part)) is None:
-                continue
-            self._line("assistant", message={**told, "content": [block]}, **about)
-            if task is not None and isinstance(part, ToolCallPart):
-                task.tools += 1
-                self._line("system", subtype="task_progress", **task.progress(part.tool_name))
+            if (block := _block(part)) is not None:
+                self._line("assistant", message={**told, "content": [block]}, **about)
 
     def called(self, record: ToolRecord) -> None:
         """Denied calls are listed again at the end."""
         self._records[record.call_id] = record
-        task = self._tasks.get(record.call_id)
-        if task is not None:
-            status = "failed" if record.failed else "completed" if record.output is not None else "stopped"
-            self._line("system", subtype="task_updated", task_id=task.id, patch={"status": status})
-            self._line("system", subtype="task_notification", **task.ending(status, record.output))
         if record.unpermitted:
             self._line("system", subtype="permission_denied", tool_name=record.tool, tool_use_id=record.call_id,
                        message=record.output)  # fmt: skip
@@ -153,14 +132,8 @@ class StreamJson:
         self._line("system", subtype="api_retry", attempt=pause.attempt + 1, max_retries=RETRIES,
                    retry_delay_ms=int(pause.wait_s * 1000), error_status=pause.status, error=pause.why)  # fmt: skip
 
-    def event(self, event: Event, decision: Decision) -> None:
-        """A conversation that was compacted, or a sub-agent that starts."""
-        run = running.get()
-        if event.name == "subagent_start" and run is not None and run.call_id and not decision.stops:
-            task = self._tasks[run.call_id] = SubagentTask(
-                str(run.info.get("id")), run.call_id, run.name, run.task, run.depth
-            )
-            self._line("system", subtype="task_started", **task.start())
+    def event(self, event: Event) -> None:
+        """A conversation that was compacted."""
         if event.name == "post_compact":
             about: dict[str, Json] = {"trigger": event.get("trigger"), "pre_tokens": event.get("input_tokens")}
             self._line("system", subtype="compact_boundary", compact_metadata=about)
@@ -244,55 +217,3 @@ def _model_usage(used: Used) -> Json:
         "cacheCreationInputTokens": used.written_tokens,
         "costUSD": used.cost,
     }
-
-
-# -- sub-agents, which this format calls tasks: each has lines when it starts, at each of its tool calls, and when it
-# ends
-
-
-@dataclass
-class SubagentTask:
-    """One sub-agent at work."""
-
-    id: str
-    call_id: str
-    """The call that started it."""
-    type: str
-    prompt: str
-    depth: int
-    tokens: int = 0
-    tools: int = 0
-    """How many tools it has called."""
-    _began_s: float = field(default_factory=monotonic)
-
-    def start(self) -> dict[str, Json]:
-        return {
-            **self._about(), "description": self.prompt, "prompt": self.prompt, "task_type": "local_agent",
-            "subagent_type": self.type, "is_backgrounded": False, "spawn_depth": self.depth,
-        }  # fmt: skip
-
-    def progress(self, tool: str) -> dict[str, Json]:
-        about = {"description": f"Running {tool}", "subagent_type": self.type, "last_tool_name": tool}
-        return {**self._about(), **about, "usage": self._usage()}
-
-    def ending(self, status: str, output: Json) -> dict[str, Json]:
-        """`output_file` is for a transcript, which is not kept."""
-        summary = text_of(output) if output is not None else ""
-        return {**self._about(), "status": status, "summary": summary, "output_file": "", "usage": self._usage()}
-
-    def result(self, content: Json) -> Json:
-        blocks: Json = content if isinstance(content, list) else [{"type": "text", "text": content}]
-        return {
-            "status": "completed", "prompt": self.prompt, "agentId": self.id, "agentType": self.type,
-            "content": blocks, "totalDurationMs": self._past_ms(), "totalTokens": self.tokens,
-            "totalToolUseCount": self.tools,
-        }  # fmt: skip
-
-    def _about(self) -> dict[str, Json]:
-        return {"task_id": self.id, "tool_use_id": self.call_id}
-
-    def _usage(self) -> Json:
-        return {"total_tokens": self.tokens, "tool_uses": self.tools, "duration_ms": self._past_ms()}
-
-    def _past_ms(self) -> int:
-        return int((monotonic() - self._began_s) * 1000)

@@ -88,22 +88,7 @@ def last_size(messages: Sequence[ModelMessage]) -> int:
     return 0
 
 
-class TokenCount:
-    """Counts the tokens of a growing conversation. Each message is counted once, so a long one costs no more per step
-    than a short one."""
-
-    def __init__(self) -> None:
-        self._count = self._given = self._answered = 0
-        self._last: ModelMessage | None = None
-
-    def tokens(self, messages: Sequence[ModelMessage]) -> tuple[int, int]:
-        """Of all requests, and of all answers."""
-        grown = 0 < self._count <= len(messages) and messages[self._count - 1] is self._last
-        if not grown:
-            self._count = self._given = self._answered = 0
-        for message in messages[self._count :]:
-            if isinstance(message, ModelResponse):
-                self._given += message.usage.input_tokens
-                self._answered += message.usage.output_tokens
-        self._count, self._last = len(messages), messages[-1] if messages else None
-        return self._given, self._answered
+def tokens_of(messages: Sequence[ModelMessage]) -> tuple[int, int]:
+    """Of all requests, and of all answers."""
+    used = [message.usage for message in messages if isinstance(message, ModelResponse)]
+    return sum(each.input_tokens for each in used), sum(each.output_tokens for each in used)

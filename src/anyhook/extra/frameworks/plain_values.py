@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_json, to_jsonable_python
 
 if TYPE_CHECKING:
+    from pydantic import ValidationError
+
     from anyhook.model.json_types import Json
 
 
@@ -20,6 +22,12 @@ def text_of(value: Any) -> str:
 def jsonable(value: Any) -> Json:
     made: Json = to_jsonable_python(value, fallback=str)
     return made
+
+
+def mistakes(error: ValidationError) -> str:
+    """What is wrong with a value, and where, in one line."""
+    rows = ((".".join(map(str, row["loc"])), row["msg"].removeprefix("Value error, ")) for row in error.errors())
+    return "; ".join(f"{where}: {what}" if where else what for where, what in rows)
 
 
 def fields_of(value: Any) -> dict[str, Json]:

@@ -18,7 +18,15 @@ from pydantic_graph import End
 from anyhook.extra.frameworks import tool_calls
 from anyhook.extra.frameworks.conversation import Prompt, play, turn_over
 from anyhook.extra.frameworks.lifecycle import MAIN, SUBAGENT, Lifecycle, Refused, instruction, warned
-from anyhook.extra.frameworks.messages import final_text, from_plain, last_size, plain, prompt_text, user_request
+from anyhook.extra.frameworks.messages import (
+    final_text,
+    from_plain,
+    last_size,
+    plain,
+    prompt_text,
+    tokens_of,
+    user_request,
+)
 from anyhook.extra.frameworks.plain_values import jsonable
 from anyhook.extra.frameworks.run_state import RunState, running
 from anyhook.extra.frameworks.tool_calls import delegated
@@ -289,7 +297,7 @@ class Hooked(WrapperCapability[Any]):
 
     def _size(self, ctx: RunContext[Any]) -> dict[str, Json]:
         """What is known about the context and its compaction."""
-        given, answered = self.state.tally.tokens(ctx.messages)
+        given, answered = tokens_of(ctx.messages)
         most = ctx.model.context_window or self.context_window
         usage: dict[str, Json] = {
             "input_tokens": given,

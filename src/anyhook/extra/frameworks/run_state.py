@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from anyhook.extra.frameworks.lifecycle import MAIN, KeepWorkingBounds
-from anyhook.extra.frameworks.messages import TokenCount
 
 if TYPE_CHECKING:
     from pydantic_graph import End
@@ -33,7 +32,6 @@ class RunState:
     answers: int = 0
     tools_used: bool = False
     stops: KeepWorkingBounds = field(default_factory=KeepWorkingBounds)
-    tally: TokenCount = field(default_factory=TokenCount)
     over: Decision | None = None
     """The decision that ends the turn once the tools of this step are done."""
     refused: End[Any] | None = None

@@ -22,7 +22,7 @@ from pydantic_ai.messages import ToolReturn
 
 from anyhook.extra.frameworks.conversation import ToolCall, play, said_by
 from anyhook.extra.frameworks.lifecycle import unconfirmed
-from anyhook.extra.frameworks.plain_values import jsonable, text_of
+from anyhook.extra.frameworks.plain_values import jsonable, mistakes, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,8 +156,9 @@ class _Call:
         try:
             return tool.args_validator.validate_python(fitting)
         except ValidationError as error:
-            wrong = "; ".join(f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in error.errors())
-            self.deny(f"A hook rewrote the input of {self.record.tool} into one that it does not take: {wrong}")
+            self.deny(
+                f"A hook rewrote the input of {self.record.tool} into one that it does not take: {mistakes(error)}"
+            )
 
     async def after(self, script: Script[HookedResult]) -> HookedResult:
         heard = await play(script, self.hooked.fire)

@@ -8,7 +8,6 @@ import dataclasses
 import hashlib
 import os
 import shutil
-import signal
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from anyhook.cli import FINDINGS, BadCall, render
@@ -20,7 +19,7 @@ from anyhook.extra.agent.chat.activity import Activity
 from anyhook.extra.agent.chat.keyboard import ENDED, Keyboard, unechoed
 from anyhook.extra.agent.chat.keyboard import INTERRUPTED as CTRL_C
 from anyhook.extra.agent.chat.screen import Screen, call_line, edit_lines, tilde
-from anyhook.extra.agent.headless import SIGNALS, STATUS
+from anyhook.extra.agent.headless import SIGNALS, STATUS, on_signals
 from anyhook.extra.agent.hook_debug import debugged
 from anyhook.extra.agent.permission import ALWAYS, NO, ONCE
 from anyhook.extra.agent.prompts import COMPACT
@@ -70,7 +69,15 @@ class Chat:
     async def run(self) -> int:
         """The exit status."""
         work = asyncio.ensure_future(self._talk())
-        self._listen(work)
+
+        def signalled(reason: str) -> None:
+            if reason == SIGNALS["SIGINT"]:
+                self.interrupt()
+                return
+            self.ended_by = reason
+            work.cancel()
+
+        on_signals(signalled)
         try:
             status = await work
         except asyncio.CancelledError:
@@ -84,22 +91,6 @@ class Chat:
             finally:
                 self.snapshots.close()
         return status
-
-    def _listen(self, work: asyncio.Task[int]) -> None:
-        loop = asyncio.get_running_loop()
-
-        def end(reason: str) -> None:
-            self.ended_by = reason
-            work.cancel()
-
-        for name, reason in SIGNALS.items():
-            try:
-                if name == "SIGINT":
-                    loop.add_signal_handler(signal.SIGINT, self.interrupt)
-                else:
-                    loop.add_signal_handler(getattr(signal, name), end, reason)
-            except (AttributeError, NotImplementedError, RuntimeError, ValueError):
-                pass  # a system without this signal, or a thread that gets none
 
     def setup(self) -> Setup:
         """Where the hooks of the call are."""

@@ -23,6 +23,7 @@ from pydantic_ai.messages import (
     TextPart,
     TextPartDelta,
 )
+from rich.cells import set_cell_size
 from rich.markdown import Heading, Markdown
 from rich.text import Text
 
@@ -71,22 +72,21 @@ class Screen:
         self._latest = ""
         """The id of the tool call whose line was written last, as long as no other call's result is below it."""
 
-    def words(self, text: str, style: str = PLAIN) -> None:
-        """Write a part of a line, unchanged."""
-        if not text:
-            return
-        if self._held is not None:
-            self._held.append((text, style))
-            return
-        self.status.wipe()
-        render.piece(text, style if self.colour else PLAIN)
-        self.fresh = text.endswith("\n")
-
     def line(self, text: str = "", style: str = PLAIN, indent: str = "") -> None:
         """Write whole lines, below any unfinished one."""
         self.settle()
         for each in text.split("\n"):
-            self.words(f"{indent}{each}\n", style)
+            self._write(f"{indent}{each}", style)
+
+    def _write(self, line: str, style: str) -> None:
+        if self._held is not None:
+            self._held.append((line, style))
+            return
+        self.status.wipe()
+        if style == DRAWN:
+            render.drawn_line(line)
+        else:
+            render.piece(f"{line}\n", style if self.colour else PLAIN)
 
     def prose(self, text: str, style: str = PLAIN, indent: str = "", hang: str = "") -> None:
         """The same for sentences, wrapped between words. `hang` comes before every line but the first."""
@@ -104,7 +104,8 @@ class Screen:
         """Finish the model's text and the current line."""
         self._words.end()
         if not self.fresh:
-            self.words("\n")
+            self.fresh = True
+            self._write("", PLAIN)
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -117,11 +118,8 @@ class Screen:
         finally:
             held, self._held = self._held, None
             self.fresh = True
-            for text, style in held:
-                if style == DRAWN:
-                    render.drawn_line(text)
-                else:
-                    self.words(text, style)
+            for line, style in held:
+                self._write(line, style)
 
     # -- the model's stream
 
@@ -150,14 +148,8 @@ class Screen:
 
     def _block(self, text: str) -> None:
         width = max(MIN_WIDTH, min(MAX_WIDTH, shutil.get_terminal_size((80, 24)).columns - 1))
-        lines = rendered(text, width, colour=self.colour)
-        if self._held is not None:
-            self._held.extend((line, DRAWN) for line in [*lines, ""])
-            return
-        self.status.wipe()
-        for line in [*lines, ""]:
-            render.drawn_line(line)
-        self.fresh = True
+        for line in [*rendered(text, width, colour=self.colour), ""]:
+            self._write(line, DRAWN)
 
     def _result(self, event: FunctionToolResultEvent, indent: str) -> None:
         part = event.part
@@ -208,10 +200,7 @@ class Screen:
         width = max(40, shutil.get_terminal_size((80, 24)).columns)
         if get_cwidth(text) < width:
             return text
-        text = text[:width]
-        while get_cwidth(text) > width - 2:
-            text = text[:-1]
-        return f"{text}…"
+        return f"{set_cell_size(text, width - 2)}…"
 
 
 def _shown(content: object) -> str:
