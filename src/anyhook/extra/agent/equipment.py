@@ -15,6 +15,8 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 from pydantic_ai import Agent, RunContext
 from pydantic_ai.capabilities import AbstractCapability, Capability, PrepareTools, Toolset
 from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
+from pydantic_ai.models import Model
+from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.workspaces import LocalWorkspaceBackend
 from pydantic_ai_harness.skills import SkillDefinition, Skills
 from pydantic_ai_harness.subagents import SubAgent, SubAgents
@@ -31,9 +33,6 @@ from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
-    from pydantic_ai.tools import ToolDefinition
-
     from anyhook.extra.agent.mcp_servers import McpServer, McpServers
 
 

@@ -5,28 +5,24 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection
+from typing import Any
 
 from anyhook.cli import FINDINGS, BadCall, render
 from anyhook.extra.agent.hook_debug import debug_lines, debugged
+from anyhook.extra.agent.models import Pause
 from anyhook.extra.agent.session import ERROR, INTERRUPTED, REFUSED, Session, TurnResult
-from anyhook.extra.agent.settings import BadSetup, Failed
+from anyhook.extra.agent.settings import BadSetup, Failed, SessionOptions
 from anyhook.extra.agent.status_line import StatusLine, nesting
 from anyhook.extra.agent.stream_json import StreamJson
+from anyhook.extra.agent.verb_agent import AgentOptions
+from anyhook.extra.frameworks.tool_calls import ToolRecord
 from anyhook.model import lean_json
+from anyhook.model.decision import Decision
+from anyhook.model.event import Event
+from anyhook.model.firing import Firing
+from anyhook.model.json_types import Json
 from anyhook.platform.run import AnswerOnStdout
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from anyhook.extra.agent.models import Pause
-    from anyhook.extra.agent.settings import SessionOptions
-    from anyhook.extra.agent.verb_agent import AgentOptions
-    from anyhook.extra.frameworks.tool_calls import ToolRecord
-    from anyhook.model.decision import Decision
-    from anyhook.model.event import Event
-    from anyhook.model.firing import Firing
-    from anyhook.model.json_types import Json
 
 SIGNALS = {"SIGINT": "interrupted", "SIGTERM": "sigterm", "SIGHUP": "sighup"}
 SHORT = 60

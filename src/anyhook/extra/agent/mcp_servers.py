@@ -8,20 +8,17 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from fastmcp.client.transports import StdioTransport
 from fastmcp.exceptions import McpError
+from pydantic_ai import RunContext
 from pydantic_ai.exceptions import ModelRetry, ToolFailed
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.toolsets import ToolsetTool, WrapperToolset
 
 from anyhook.documents.variables import with_variables
-
-if TYPE_CHECKING:
-    from pydantic_ai import RunContext
-
-    from anyhook.extra.agent.content import Offer
+from anyhook.extra.agent.content import Offer
 
 START_LIMIT_S = 30.0
 """How long a server may take to start: some are installed first."""

@@ -9,8 +9,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from itertools import count
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from pydantic_ai import RunContext
 from pydantic_ai.exceptions import (
     AgentRunError,
     ContentFilterError,
@@ -31,7 +32,10 @@ from pydantic_ai.exceptions import (
     UnexpectedModelBehavior,
     UserError,
 )
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.settings import ModelSettings
 
 from anyhook.extra.agent.script import script_model
 from anyhook.extra.agent.settings import BadSetup, Failed
@@ -39,13 +43,6 @@ from anyhook.extra.agent.spent import Spent
 from anyhook.extra.frameworks.run_state import running
 from anyhook.handlers.model_client import Client, NoModelError, words_of
 from anyhook.state.agent_table import agent_table
-
-if TYPE_CHECKING:
-    from pydantic_ai import RunContext
-    from pydantic_ai.messages import ModelMessage, ModelResponse
-    from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
-    from pydantic_ai.settings import ModelSettings
-
 
 SCRIPT = "script:"
 COMPATIBLE = ("openai:", "openai-chat:")

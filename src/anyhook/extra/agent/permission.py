@@ -4,17 +4,16 @@ to ask, the tool is denied."""
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from anyhook.extra.frameworks.pydantic_ai import Hooked
 from anyhook.model.json_types import Json
 
-if TYPE_CHECKING:
-    from anyhook.extra.frameworks.pydantic_ai import Hooked
 
-    class Ask(Protocol):
-        """Why a tool may not run yet, and whether a yes may last → a person's answer: ONCE, ALWAYS or NO."""
+class Ask(Protocol):
+    """Why a tool may not run yet, and whether a yes may last → a person's answer: ONCE, ALWAYS or NO."""
 
-        async def __call__(self, tool: str, given: dict[str, Json], reason: str, *, lasting: bool) -> str: ...
+    async def __call__(self, tool: str, given: dict[str, Json], reason: str, *, lasting: bool) -> str: ...
 
 
 ONCE, ALWAYS, NO = "once", "always", "no"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pydantic_ai import Agent
 from pydantic_ai.messages import BinaryContent, ModelMessage, UserContent
+from pydantic_ai.models import Model
 
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.extra.agent.content import folders_of
@@ -23,8 +24,6 @@ from anyhook.platform.places import config_file
 from anyhook.tables.registry import DIALECTS
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
-
     from anyhook.extra.agent.session import Session
 
 # -- `@path`: an image is sent with the prompt if the model accepts images; the model reads any other file itself

@@ -4,17 +4,21 @@ agent does not do what the script expects, it fails and says why."""
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
-from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models.function import DeltaToolCall, FunctionModel, FunctionStreamedResponse
+from pydantic_ai import RunContext
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models import ModelRequestParameters, StreamedResponse
+from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel, FunctionStreamedResponse
 from pydantic_ai.profiles import ModelProfile
+from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from anyhook.extra.agent.settings import BadSetup, Failed
@@ -22,15 +26,6 @@ from anyhook.extra.frameworks.messages import plain
 from anyhook.extra.frameworks.plain_values import mistakes
 from anyhook.extra.frameworks.run_state import running
 from anyhook.platform.spawn import inside_hook
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
-
-    from pydantic_ai import RunContext
-    from pydantic_ai.messages import ModelMessage
-    from pydantic_ai.models import ModelRequestParameters, StreamedResponse
-    from pydantic_ai.models.function import AgentInfo
-    from pydantic_ai.settings import ModelSettings
 
 RECIPE, HOOK_WRITER, HOOK = "recipe", "hook_writer", "hook"
 asked_apart: ContextVar[str] = ContextVar("anyhook_asked_apart", default="")

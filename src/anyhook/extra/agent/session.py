@@ -5,32 +5,54 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pydantic_ai
-from pydantic_ai import Agent, ModelRequestNode, UsageLimits, UserPromptNode
+from pydantic_ai import Agent, ModelRequestNode, RunContext, UsageLimits, UserPromptNode
 from pydantic_ai.capabilities import AbstractCapability, ProcessEventStream
 from pydantic_ai.exceptions import ModelContextWindowExceededError
-from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, repair_messages
+from pydantic_ai.messages import (
+    AgentStreamEvent,
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    UserContent,
+    repair_messages,
+)
+from pydantic_ai.run import AgentRun
 
 from anyhook.documents.files import Files
 from anyhook.engine.engine import Engine, EngineOptions, open_engine
 from anyhook.engine.match import Catalog
 from anyhook.extra.agent.equipment import LOAD, Equipment, equip, loaded_in
-from anyhook.extra.agent.models import SCRIPT, SessionModel, explained, model_name, open_model, pause_for, spoken_name
-from anyhook.extra.agent.permission import Permission
+from anyhook.extra.agent.models import (
+    SCRIPT,
+    Pause,
+    SessionModel,
+    explained,
+    model_name,
+    open_model,
+    pause_for,
+    spoken_name,
+)
+from anyhook.extra.agent.permission import Ask, Permission
 from anyhook.extra.agent.prompts import COMPACT, attachments, cook, expanded, folders, recipe_text, with_images
 from anyhook.extra.agent.settings import CONTEXT_WINDOW, BadSetup, SessionOptions, read_agent_settings
 from anyhook.extra.agent.spent import Spent
 from anyhook.extra.agent.tools import exit_code, tools
-from anyhook.extra.frameworks.lifecycle import Lifecycle
+from anyhook.extra.frameworks.lifecycle import Announcer, Lifecycle, Observer
 from anyhook.extra.frameworks.messages import final_text, from_plain, last_size
 from anyhook.extra.frameworks.pydantic_ai import Hooked, Refused, TurnsExhausted
+from anyhook.extra.frameworks.tool_calls import ToolRecord
 from anyhook.gates.tell import telling
 from anyhook.handlers.key_variables import key_names, without_keys
 from anyhook.handlers.model_client import counts
+from anyhook.model.firing import Firing
+from anyhook.model.json_types import Json
 from anyhook.platform.leftovers import VARIABLE as LEFTOVERS
 from anyhook.platform.leftovers import end_commands, end_leftovers, now_s
 from anyhook.platform.places import config_file, home_of, state_dir
@@ -38,22 +60,8 @@ from anyhook.state.conversations import Conversation, Conversations
 from anyhook.state.plans import Setup
 from anyhook.state.settings import read_settings
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
-
-    from pydantic_ai import RunContext
-    from pydantic_ai.messages import AgentStreamEvent, ModelMessage, UserContent
-    from pydantic_ai.run import AgentRun
-
-    from anyhook.extra.agent.models import Pause
-    from anyhook.extra.agent.permission import Ask
-    from anyhook.extra.frameworks.lifecycle import Announcer, Observer
-    from anyhook.extra.frameworks.tool_calls import ToolRecord
-    from anyhook.model.firing import Firing
-    from anyhook.model.json_types import Json
-
-    Stream = Callable[[AgentStreamEvent], None]
-    Said = Callable[[ModelMessage], None]
+Stream = Callable[[AgentStreamEvent], None]
+Said = Callable[[ModelMessage], None]
 
 DONE, BLOCKED, REFUSED = "done", "blocked", "refused"
 MAX_TURNS, ERROR, INTERRUPTED = "max_turns", "error", "interrupted"

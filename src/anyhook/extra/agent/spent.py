@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING
+
+from pydantic_ai.messages import ModelResponse
 
 from anyhook.extra.agent.settings import Failed
-
-if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelResponse
-
 
 _adding = Lock()
 

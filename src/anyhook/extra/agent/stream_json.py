@@ -3,14 +3,15 @@ read. The last line has the run's usage and cost."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from time import monotonic
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pydantic_ai.exceptions import ModelAPIError
 from pydantic_ai.messages import (
     BinaryContent,
+    ModelMessage,
     ModelResponse,
     RetryPromptPart,
     TextPart,
@@ -20,25 +21,18 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from anyhook.extra.agent.models import RETRIES, status_of
+from anyhook.extra.agent.models import RETRIES, Pause, status_of
 from anyhook.extra.agent.prompts import recipes, skills
+from anyhook.extra.agent.session import Session, TurnResult
 from anyhook.extra.agent.spent import TooExpensive, Used
 from anyhook.extra.agent.tools import ShellText
 from anyhook.extra.frameworks.messages import prompt_text
 from anyhook.extra.frameworks.plain_values import jsonable, text_of
 from anyhook.extra.frameworks.run_state import running
+from anyhook.extra.frameworks.tool_calls import ToolRecord
 from anyhook.handlers.model_client import key_source
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pydantic_ai.messages import ModelMessage
-
-    from anyhook.extra.agent.models import Pause
-    from anyhook.extra.agent.session import Session, TurnResult
-    from anyhook.extra.frameworks.tool_calls import ToolRecord
-    from anyhook.model.event import Event
-    from anyhook.model.json_types import Json
+from anyhook.model.event import Event
+from anyhook.model.json_types import Json
 
 SUCCESS, BUDGET = "success", "error_max_budget_usd"
 SUBTYPES = {"done": SUCCESS, "blocked": SUCCESS, "max_turns": "error_max_turns"}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from pydantic_ai import RunContext
 from pydantic_ai.capabilities import AbstractCapability, LocalWorkspace, Toolset
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool, WrapperToolset
+from pydantic_ai.workspaces import Workspace
 from pydantic_ai_harness.filesystem import FileSystem
 from pydantic_ai_harness.repair_tool_arguments import RepairToolArguments
 from pydantic_ai_harness.repo_context import RepoContext
@@ -16,11 +18,6 @@ from pydantic_ai_harness.shell import Shell
 
 from anyhook.extra.agent.settings import AgentSettings, BadSetup
 from anyhook.model.texts import install_command
-
-if TYPE_CHECKING:
-    from pydantic_ai import RunContext
-    from pydantic_ai.workspaces import Workspace
-
 
 FILES = ("read_file", "write_file", "edit_file", "list_files", "grep")
 SHELL = "shell"

@@ -6,21 +6,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from google.antigravity import Agent, types
 from google.antigravity.hooks import hooks
 
-from anyhook.extra.frameworks.conversation import AgentTurn, HookedConversation, ToolCall
-from anyhook.extra.frameworks.lifecycle import MAIN, SUBAGENT, Refused
+from anyhook.engine.engine import Engine
+from anyhook.extra.frameworks.conversation import AgentTurn, HookedConversation, Prompt, ToolCall
+from anyhook.extra.frameworks.lifecycle import MAIN, SUBAGENT, Lifecycle, Refused
 from anyhook.extra.frameworks.plain_values import jsonable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anyhook.engine.engine import Engine
-    from anyhook.extra.frameworks.conversation import Prompt
-    from anyhook.extra.frameworks.lifecycle import Lifecycle
 
 
 class Hooked:

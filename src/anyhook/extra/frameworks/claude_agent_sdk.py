@@ -4,24 +4,20 @@ that it knows, and if they fail it stops what it was about to do."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from claude_agent_sdk import HookMatcher
 
+from anyhook.engine.engine import Engine
 from anyhook.extra.frameworks.conversation import AgentTurn, HookedConversation, ToolCall
-from anyhook.extra.frameworks.lifecycle import MAIN, SUBAGENT, Refused, denied, instruction
+from anyhook.extra.frameworks.lifecycle import MAIN, SUBAGENT, Lifecycle, Refused, denied, instruction
+from anyhook.model.decision import Decision
+from anyhook.model.json_types import Json
 from anyhook.model.outcome import ALLOW, ASK
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from anyhook.engine.engine import Engine
-    from anyhook.extra.frameworks.lifecycle import Lifecycle
-    from anyhook.model.decision import Decision
-    from anyhook.model.json_types import Json
-
-    Payload = dict[str, Any]
-    Answer = dict[str, Any]
+Payload = dict[str, Any]
+Answer = dict[str, Any]
 
 PATIENCE_S = 600.0
 """How long the agent waits for all hooks of one event. After that, it stops what it was about to do."""

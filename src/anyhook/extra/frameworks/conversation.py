@@ -4,10 +4,12 @@ event loop share every line of it. It knows no framework, and lets no tool run t
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from anyhook.engine.engine import Engine
 from anyhook.extra.frameworks.lifecycle import (
     MAIN,
     UNSURE,
@@ -21,19 +23,14 @@ from anyhook.extra.frameworks.lifecycle import (
     warned,
 )
 from anyhook.extra.frameworks.plain_values import fields_of, text_of
+from anyhook.model.decision import Decision
+from anyhook.model.json_types import Json
 from anyhook.model.outcome import ASK
 from anyhook.tables.registry import agent_of
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Sequence
-
-    from anyhook.engine.engine import Engine
-    from anyhook.model.decision import Decision
-    from anyhook.model.json_types import Json
-
-    T = TypeVar("T")
-    Part = TypeVar("Part")
-    Script = Generator["EventRequest", Decision, T]
+T = TypeVar("T")
+Part = TypeVar("Part")
+Script = Generator["EventRequest", Decision, T]
 
 
 class EventRequest(NamedTuple):

@@ -4,18 +4,15 @@ agents, including sub-agents."""
 from __future__ import annotations
 
 from asyncio import CancelledError
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai.types import Content, Part
 
+from anyhook.engine.engine import Engine
 from anyhook.extra.frameworks.conversation import AgentTurn, HookedConversation, HookedResult, ToolCall
-from anyhook.extra.frameworks.lifecycle import Refused
+from anyhook.extra.frameworks.lifecycle import Lifecycle, Refused
 from anyhook.extra.frameworks.plain_values import jsonable
-
-if TYPE_CHECKING:
-    from anyhook.engine.engine import Engine
-    from anyhook.extra.frameworks.lifecycle import Lifecycle
 
 NOTES = "hook_notes"
 """The key for what hooks add to a result, which must be an object here."""

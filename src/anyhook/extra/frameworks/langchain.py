@@ -3,7 +3,8 @@ middleware for the agent's graph; it brings no tools and no model of its own."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
 from langchain.agents.middleware.types import PrivateStateAttr
@@ -12,15 +13,9 @@ from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 
-from anyhook.extra.frameworks.conversation import AgentTurn, HookedConversation, HookedResult, Prompt, ToolCall
-from anyhook.extra.frameworks.lifecycle import Refused
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from anyhook.engine.engine import Engine
-    from anyhook.extra.frameworks.conversation import Script
-    from anyhook.extra.frameworks.lifecycle import Lifecycle
+from anyhook.engine.engine import Engine
+from anyhook.extra.frameworks.conversation import AgentTurn, HookedConversation, HookedResult, Prompt, Script, ToolCall
+from anyhook.extra.frameworks.lifecycle import Lifecycle, Refused
 
 TURN = "anyhook_turn"
 

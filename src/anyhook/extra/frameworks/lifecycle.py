@@ -5,26 +5,22 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING
 
+from anyhook.engine.engine import Engine
 from anyhook.engine.receive import recalled
+from anyhook.engine.switches import FireSwitches
 from anyhook.gates.tell import telling
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
+from anyhook.model.json_types import Json
 from anyhook.state.turns import exhausted, keeper
+from anyhook.tables.host_rows import Host
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anyhook.engine.engine import Engine
-    from anyhook.engine.switches import FireSwitches
-    from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Host
-
-    Observer = Callable[[Event, Decision], None]
-    Announcer = Callable[[Event], None]
-    """Called with an event before its hooks run."""
+Observer = Callable[[Event, Decision], None]
+Announcer = Callable[[Event], None]
+"""Called with an event before its hooks run."""
 
 MAIN, SUBAGENT = "main", "subagent"
 UNSURE = "a hook wants to be sure"

@@ -4,23 +4,20 @@ only; every session has its own connection to the server behind it."""
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+import socket
+from collections.abc import Awaitable, Callable
+from typing import Any
 from uuid import uuid4
 
 import anyio
 import uvicorn
+from anyio.abc import TaskGroup, TaskStatus
+from mcp.client._transport import TransportStreams
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER, StreamableHTTPServerTransport
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Awaitable, Callable
-
-    from anyio.abc import TaskGroup, TaskStatus
-    from mcp.client._transport import TransportStreams
-
-    Connect = Callable[[TransportStreams], Awaitable[object]]
+Connect = Callable[[TransportStreams], Awaitable[object]]
 
 log = logging.getLogger(__name__)
 PATH = "/mcp"

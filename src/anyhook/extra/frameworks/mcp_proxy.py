@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import anyio
+from anyio.abc import TaskGroup
+from mcp.client._transport import TransportStreams
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.stdio import stdio_server
@@ -22,25 +25,17 @@ from mcp_types import (
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
+    RequestId,
 )
 
 from anyhook.cli import BAD_CALL, DONE, FINDINGS, render
 from anyhook.cli.ports import bound, port_of
 from anyhook.engine.engine import Engine
 from anyhook.extra.frameworks import mcp_http
-from anyhook.extra.frameworks.conversation import HookedConversation, ToolCall
+from anyhook.extra.frameworks.conversation import HookedConversation, HookedResult, Script, ToolCall
 from anyhook.extra.frameworks.lifecycle import Lifecycle
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from anyio.abc import TaskGroup
-    from mcp.client._transport import TransportStreams
-    from mcp_types import RequestId
-
-    from anyhook.extra.frameworks.conversation import HookedResult, Script
-    from anyhook.extra.frameworks.verb_mcp import McpOptions
-    from anyhook.model.json_types import Json
+from anyhook.extra.frameworks.verb_mcp import McpOptions
+from anyhook.model.json_types import Json
 
 LAST_ANSWERS_S = 10.0
 """How long answers are still passed on after the agent has closed its side."""

@@ -3,7 +3,8 @@ calls become text)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from pydantic_ai.messages import (
     ModelMessage,
@@ -17,9 +18,6 @@ from pydantic_ai.messages import (
 )
 
 from anyhook.extra.frameworks.plain_values import text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def prompt_text(content: str | Sequence[Any] | None) -> str:

@@ -8,7 +8,8 @@ import copy
 import dataclasses
 import json
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from agents import (
     Agent,
@@ -20,16 +21,9 @@ from agents import (
     ToolOutputText,
 )
 
-from anyhook.extra.frameworks.conversation import AgentTurn, HookedConversation, ToolCall
-from anyhook.extra.frameworks.lifecycle import Refused
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from anyhook.engine.engine import Engine
-    from anyhook.extra.frameworks.conversation import HookedResult
-    from anyhook.extra.frameworks.lifecycle import Lifecycle
-
+from anyhook.engine.engine import Engine
+from anyhook.extra.frameworks.conversation import AgentTurn, HookedConversation, HookedResult, ToolCall
+from anyhook.extra.frameworks.lifecycle import Lifecycle, Refused
 
 STRUCTURED = (ToolOutputText, ToolOutputImage, ToolOutputFileContent)
 KEPT_ELSEWHERE = ("session", "conversation_id", "previous_response_id", "auto_previous_response_id")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pydantic import ValidationError
 from pydantic_core import to_json, to_jsonable_python
 
-if TYPE_CHECKING:
-    from pydantic import ValidationError
-
-    from anyhook.model.json_types import Json
+from anyhook.model.json_types import Json
 
 
 def text_of(value: Any) -> str:

@@ -4,17 +4,20 @@ of the agent's loop and applies every decision."""
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pydantic_ai import CallToolsNode, ModelRequestNode, UserPromptNode
+from pydantic_ai import CallToolsNode, ModelRequestNode, RunContext, UserPromptNode
 from pydantic_ai.capabilities import AbstractCapability, WrapperCapability
-from pydantic_ai.messages import ModelRequest, ToolCallPart, UserPromptPart
+from pydantic_ai.messages import AgentStreamEvent, ModelMessage, ModelRequest, ToolCallPart, UserPromptPart
 from pydantic_ai.result import FinalResult
+from pydantic_ai.tools import ToolDefinition
 from pydantic_graph import End
 
+from anyhook.engine.engine import Engine
 from anyhook.extra.frameworks import tool_calls
 from anyhook.extra.frameworks.conversation import Prompt, play, turn_over
 from anyhook.extra.frameworks.lifecycle import MAIN, SUBAGENT, Lifecycle, Refused, instruction, warned
@@ -29,22 +32,12 @@ from anyhook.extra.frameworks.messages import (
 )
 from anyhook.extra.frameworks.plain_values import jsonable
 from anyhook.extra.frameworks.run_state import RunState, running
-from anyhook.extra.frameworks.tool_calls import delegated
+from anyhook.extra.frameworks.tool_calls import Gate, ToolRecord, delegated
 from anyhook.model.decision import Decision
+from anyhook.model.json_types import Json
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
-
-    from pydantic_ai import RunContext
-    from pydantic_ai.messages import AgentStreamEvent, ModelMessage
-    from pydantic_ai.tools import ToolDefinition
-
-    from anyhook.engine.engine import Engine
-    from anyhook.extra.frameworks.tool_calls import Gate, ToolRecord
-    from anyhook.model.json_types import Json
-
-    Recipe = Callable[[str, Mapping[str, Json], Sequence[ModelMessage], Any], Awaitable[str]]
-    """Recipe, its arguments, the conversation, the model → the text that the recipe's run ends with."""
+Recipe = Callable[[str, Mapping[str, Json], Sequence[ModelMessage], Any], Awaitable[str]]
+"""Recipe, its arguments, the conversation, the model → the text that the recipe's run ends with."""
 
 COMPACT = "compact"
 NO_GAP = "Go on with the task."

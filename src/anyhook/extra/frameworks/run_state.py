@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pydantic_graph import End
 
 from anyhook.extra.frameworks.lifecycle import MAIN, KeepWorkingBounds
-
-if TYPE_CHECKING:
-    from pydantic_graph import End
-
-    from anyhook.model.decision import Decision
-    from anyhook.model.json_types import Json
+from anyhook.model.decision import Decision
+from anyhook.model.json_types import Json
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from strands.hooks import (
@@ -14,12 +14,9 @@ from strands.hooks import (
     HookProvider,
 )
 
+from anyhook.engine.engine import Engine
 from anyhook.extra.frameworks.conversation import AgentTurn, HookedConversation, ToolCall
-from anyhook.extra.frameworks.lifecycle import Refused
-
-if TYPE_CHECKING:
-    from anyhook.engine.engine import Engine
-    from anyhook.extra.frameworks.lifecycle import Lifecycle
+from anyhook.extra.frameworks.lifecycle import Lifecycle, Refused
 
 WORTH_A_STOP = ("end_turn", "stop_sequence")
 """The stop reasons that come from the model; the others are interruptions and limits."""

@@ -3,12 +3,14 @@ that was denied, and never hides a tool's failure."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import ValidationError
+from pydantic_ai import RunContext
 from pydantic_ai.exceptions import (
     ApprovalRequired,
     CallDeferred,
@@ -18,21 +20,15 @@ from pydantic_ai.exceptions import (
     ToolFailedError,
     ToolRetryError,
 )
-from pydantic_ai.messages import ToolReturn
+from pydantic_ai.messages import ToolCallPart, ToolReturn
 
-from anyhook.extra.frameworks.conversation import ToolCall, play, said_by
+from anyhook.extra.frameworks.conversation import HookedResult, Script, ToolCall, play, said_by
 from anyhook.extra.frameworks.lifecycle import unconfirmed
 from anyhook.extra.frameworks.plain_values import jsonable, mistakes, text_of
+from anyhook.model.json_types import Json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pydantic_ai import RunContext
-    from pydantic_ai.messages import ToolCallPart
-
-    from anyhook.extra.frameworks.conversation import HookedResult, Script
     from anyhook.extra.frameworks.pydantic_ai import Hooked
-    from anyhook.model.json_types import Json
 
 FAILURES = (ModelRetry, ToolFailed, ToolFailedError, ToolRetryError)
 NO_RESULT = (CallDeferred, ApprovalRequired, SkipToolExecution)

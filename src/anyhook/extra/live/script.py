@@ -6,16 +6,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from anyhook.extra.live.model_server import ModelRequest
 from anyhook.extra.live.wire import ModelCall, ModelReply
 from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 
-if TYPE_CHECKING:
-    from anyhook.extra.live.model_server import ModelRequest
-
-    Schema = dict[str, Json]
+Schema = dict[str, Json]
 
 ASIDE = "ok, in short"
 """The answer to a request that offers no tools: a title, a summary, a question whether all is well."""

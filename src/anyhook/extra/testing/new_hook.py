@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import stat
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
@@ -16,25 +17,22 @@ from anyhook.documents.files import Files
 from anyhook.documents.parse import parse_json, repeated_key, syntax_of
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.extra.testing.hook_script import EFFECTS, MARK, Lang, Script, text
-from anyhook.model.hook import ARMED, Hook, Source
+from anyhook.model.hook import ARMED, Hook, Layer, Source
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
+from anyhook.model.words import OwnScope
 from anyhook.platform.locks import locked
 from anyhook.platform.places import replace_file
+from anyhook.tables.cell_names import ScaffoldShape
 from anyhook.tables.cells import everything
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.registry import UnknownEvent, canonical_event, special
+from anyhook.tables.rows import Dialect, EventRow, Roots, Scaffold
 from anyhook.tables.schema import declared, schema_of
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from anyhook.documents.parse import Syntax
-    from anyhook.model.hook import Layer
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import OwnScope
-    from anyhook.tables.cell_names import ScaffoldShape
-    from anyhook.tables.rows import Dialect, EventRow, Roots, Scaffold
 
 ENDINGS: dict[Lang, str] = {"bash": ".sh", "python": ".py"}
 MAX_NAME_LENGTH = 64

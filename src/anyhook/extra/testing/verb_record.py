@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import click
 
@@ -23,24 +23,19 @@ from anyhook.extra.testing.kit.keys import by_key
 from anyhook.extra.testing.kit.run import FAILED, run_all
 from anyhook.extra.testing.kit.sandbox import project_of
 from anyhook.extra.testing.verb_test import check_approved
-from anyhook.journal.read import about
+from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, about
 from anyhook.journal.record import ASKED_FOR, JournalPolicy, clean, secrets_of
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.model import lean_json
 from anyhook.model.event import EVENTS
+from anyhook.model.json_types import Json
 from anyhook.model.words import RECORD
 from anyhook.platform.other_programs import in_foreground
 from anyhook.platform.places import state_dir
 from anyhook.platform.run import Unwinding
 from anyhook.replay.rejudge import CUT, is_repeated
+from anyhook.tables.host_rows import HostEvent
 from anyhook.tables.registry import DIALECTS, HOSTS, host
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision
-    from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import HostEvent
 
 EXAMPLE = "anyhook record --since 1h --tool Bash -o .kodik/hooks/recorded.hooktest.yaml"
 

@@ -4,7 +4,7 @@ user's files."""
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
@@ -15,20 +15,14 @@ from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import BAD, FAINT, PLAIN, wants_colour
 from anyhook.extra.testing.kit.approval import not_approved, standing
-from anyhook.extra.testing.kit.cases import BadCases, find_files, read_cases
+from anyhook.extra.testing.kit.cases import BadCases, Case, find_files, read_cases
 from anyhook.extra.testing.kit.keys import schema
-from anyhook.extra.testing.kit.run import FAILED, PASSED, run_all
+from anyhook.extra.testing.kit.run import FAILED, PASSED, Result, run_all
 from anyhook.extra.testing.kit.sandbox import LEFT_OUT, NoSandbox, has_hooks, project_for
 from anyhook.gates.review import APPROVED
 from anyhook.platform.places import believed_dir
 from anyhook.platform.run import Unwinding
 from anyhook.state.ledger import Ledger
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anyhook.extra.testing.kit.cases import Case
-    from anyhook.extra.testing.kit.run import Result
 
 MARKS = {"passed": "✓", "failed": "✗", "skipped": "-"}
 STYLES = {"passed": PLAIN, "failed": BAD, "skipped": FAINT}

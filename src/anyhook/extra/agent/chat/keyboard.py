@@ -9,23 +9,20 @@ import sys
 import termios
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, WordCompleter, merge_completers
+from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from prompt_toolkit.output import ColorDepth, create_output
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.utils import get_cwidth
 
 from anyhook.cli.view.text import wrapped
 from anyhook.platform.places import make_private_dir, open_regular, write_private
-
-if TYPE_CHECKING:
-    from prompt_toolkit.document import Document
-    from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
 ANSWER_WIDTH = 5
 """Room for an answer after its question."""

@@ -8,7 +8,8 @@ import dataclasses
 import hashlib
 import os
 import shutil
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from anyhook.cli import FINDINGS, BadCall, render
 from anyhook.cli.catalog_input import setup_of
@@ -18,30 +19,24 @@ from anyhook.extra.agent.chat import approval, commands
 from anyhook.extra.agent.chat.activity import Activity
 from anyhook.extra.agent.chat.keyboard import ENDED, Keyboard, unechoed
 from anyhook.extra.agent.chat.keyboard import INTERRUPTED as CTRL_C
+from anyhook.extra.agent.chat.new_hook import Draft, DraftCheck
 from anyhook.extra.agent.chat.screen import Screen, call_line, edit_lines, tilde
 from anyhook.extra.agent.headless import SIGNALS, STATUS, on_signals
 from anyhook.extra.agent.hook_debug import debugged
 from anyhook.extra.agent.permission import ALWAYS, NO, ONCE
 from anyhook.extra.agent.prompts import COMPACT
-from anyhook.extra.agent.session import BLOCKED, DONE, INTERRUPTED, REFUSED, Session
-from anyhook.extra.agent.settings import BadSetup, Failed
+from anyhook.extra.agent.session import BLOCKED, DONE, INTERRUPTED, REFUSED, Session, TurnResult
+from anyhook.extra.agent.settings import BadSetup, Failed, SessionOptions
 from anyhook.extra.agent.status_line import INDENT, MODEL, nesting
 from anyhook.extra.agent.undo import Snapshots
+from anyhook.extra.agent.verb_agent import AgentOptions
 from anyhook.extra.frameworks.messages import final_text
 from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED
+from anyhook.model.json_types import Json
+from anyhook.model.words import OwnScope
 from anyhook.platform.places import state_dir
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
-    from anyhook.extra.agent.chat.new_hook import Draft, DraftCheck
-    from anyhook.extra.agent.session import TurnResult
-    from anyhook.extra.agent.settings import SessionOptions
-    from anyhook.extra.agent.verb_agent import AgentOptions
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import OwnScope
-    from anyhook.state.plans import Setup
-    from anyhook.tables.rows import Dialect
+from anyhook.state.plans import Setup
+from anyhook.tables.rows import Dialect
 
 T = TypeVar("T")
 USER_EXIT, RESUME = "user_exit", "resume"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 from pydantic_ai import Agent, ModelRetry, UnexpectedModelBehavior
+from pydantic_ai.models import Model
 
 from anyhook.cli import BadCall
 from anyhook.cli.fire import event_of
@@ -42,8 +43,6 @@ from anyhook.tables.rows import Dialect, Roots
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
-
     from anyhook.extra.agent.chat.loop import Chat
 
 SCOPES: tuple[OwnScope, ...] = ("project", "user")

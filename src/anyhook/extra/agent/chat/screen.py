@@ -10,7 +10,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from prompt_toolkit.utils import get_cwidth
 from pydantic_ai.messages import (
@@ -24,6 +24,7 @@ from pydantic_ai.messages import (
     TextPartDelta,
 )
 from rich.cells import set_cell_size
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import Heading, Markdown
 from rich.text import Text
 
@@ -34,10 +35,6 @@ from anyhook.extra.agent.status_line import INDENT, StatusLine, nesting
 from anyhook.extra.frameworks.plain_values import text_of
 from anyhook.model import lean_json
 from anyhook.model.json_types import Json
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-
 
 MIN_WIDTH, MAX_WIDTH = 40, 120
 """Of the model's text."""

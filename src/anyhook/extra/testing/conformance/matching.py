@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
+from anyhook.model.json_types import Json
 
 SHOWN = 400
 """How many characters of a value a message shows."""

@@ -10,8 +10,8 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from anyhook.extra.testing.conformance.matching import mismatches
 from anyhook.extra.testing.conformance.vectors import ROOMS, Vector, VectorError, load_suite
@@ -27,15 +27,11 @@ from anyhook.extra.testing.kit.box import (
     unlike_file,
     unlike_json,
 )
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from anyhook.model.json_types import Json
-
-    Caller = Callable[[Sequence[str], str | None, Mapping[str, str], Path, float], Ended]
-    """Starts one call: its words, stdin, environment, directory and limit."""
+Caller = Callable[[Sequence[str], str | None, Mapping[str, str], Path, float], Ended]
+"""Starts one call: its words, stdin, environment, directory and limit."""
 
 POLL_LIMIT_S = 20.0
 """Only a failing vector waits this long."""

@@ -7,8 +7,8 @@ A broken vector is one error that names its file and id; the others still load.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING
 from zipfile import Path as InZip
 
 from anyhook.extra.testing.conformance.matching import parse_json
@@ -16,10 +16,6 @@ from anyhook.extra.testing.kit.form import CaseKey, FileEntry, check, entries_of
 from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.tables.shapes import type_name
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
-
 
 HERE = Path(__file__).parent
 ROWS_FILE = "rows.json"

@@ -4,12 +4,12 @@ hook's. Hooks are checked in the copy that they will run in."""
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from anyhook.documents.files import Files, Fingerprint
 from anyhook.engine.catalog import covered, pinned, read, with_interpreters
 from anyhook.extra.testing.kit import is_case_file
-from anyhook.extra.testing.kit.cases import BadCases, read_cases
+from anyhook.extra.testing.kit.cases import BadCases, Case, read_cases
 from anyhook.extra.testing.kit.sandbox import LEFT_OUT, NoSandbox, project_for
 from anyhook.gates.review import APPROVED, CHANGED, NEW, REMOVED, Reviewed, review
 from anyhook.model.problem import WARNING, Problem
@@ -19,11 +19,6 @@ from anyhook.programs.named import named_files, on_project_path, within
 from anyhook.state.ledger import Item, Ledger
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from anyhook.extra.testing.kit.cases import Case
 
 CASES = "cases"
 """The prefix of a case file's id in the ledger. (A hook's id starts with its dialect.)"""

@@ -10,26 +10,23 @@ import stat
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
+from types import TracebackType
+from typing import ClassVar, Self, TypeVar
 
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.extra.testing.conformance.matching import may_be_missing, mismatches, parse_json, show
+from anyhook.extra.testing.kit.form import FileEntry
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.platform.leftovers import end_all_in
 from anyhook.platform.other_programs import run_to_end
 from anyhook.platform.tree import process_ids
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from types import TracebackType
-
-    from anyhook.extra.testing.kit.form import FileEntry
-    from anyhook.model.json_types import Json
-
-    Item = TypeVar("Item")
-    Made = TypeVar("Made")
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 LIMIT_S = 60.0
 """How long a call may take, unless a case says something else."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from anyhook.documents.locate import lines_of
 from anyhook.documents.parse import parse_yaml
@@ -12,7 +12,17 @@ from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.extra.testing.kit import ENDINGS, is_case_file
 from anyhook.extra.testing.kit.box import LIMIT_S
 from anyhook.extra.testing.kit.events import check_field, check_sent
-from anyhook.extra.testing.kit.form import CaseKey, FileEntry, check, entries_of, filled, is_inside, texts
+from anyhook.extra.testing.kit.form import (
+    CaseKey,
+    FileEntry,
+    Mistake,
+    Place,
+    check,
+    entries_of,
+    filled,
+    is_inside,
+    texts,
+)
 from anyhook.extra.testing.kit.keys import (
     ANSWER,
     CASE_KEYS,
@@ -23,16 +33,11 @@ from anyhook.extra.testing.kit.keys import (
     LISTED,
     MERGED,
 )
+from anyhook.model.json_types import Json
 from anyhook.model.outcome import EFFECTS, STRENGTH
 from anyhook.model.record import Record
 from anyhook.tables.registry import DIALECTS, HOSTS, UnknownEvent, canonical_event, host
 from anyhook.tables.shapes import guess, type_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from anyhook.extra.testing.kit.form import Mistake, Place
-    from anyhook.model.json_types import Json
 
 WORDS: dict[str, tuple[str, ...]] = {"verdict": tuple(STRENGTH), "effect": EFFECTS}
 """Values that can occur under `expect`."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict, Unpack
 
 from anyhook.extra.testing.conformance.matching import parse_json
 from anyhook.extra.testing.kit.box import LIMIT_S
@@ -12,24 +14,17 @@ from anyhook.extra.testing.kit.compare import hook_notes, reports
 from anyhook.extra.testing.kit.events import ByAgent, ByDialect, Events
 from anyhook.extra.testing.kit.form import entries_of
 from anyhook.extra.testing.kit.keys import LISTED
-from anyhook.extra.testing.kit.run import fire_case
+from anyhook.extra.testing.kit.run import Fired, fire_case
 from anyhook.extra.testing.kit.sandbox import Sandbox
 from anyhook.journal.read import objects
 from anyhook.model.decision import Decision, Report
 from anyhook.model.event import Event
+from anyhook.model.json_types import Json
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
 from anyhook.model.words import MODE, ON_FAILURE
 from anyhook.tables.registry import DIALECTS
 from anyhook.tables.shapes import guess
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Unpack
-
-    from anyhook.extra.testing.kit.run import Fired
-    from anyhook.model.json_types import Json
 
 
 class HarnessOptions(TypedDict, total=False):

@@ -5,22 +5,18 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Any
 
 from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.engine.hook_names import likely
+from anyhook.engine.match import Catalog
 from anyhook.engine.routes import open_catalog
 from anyhook.extra.testing.kit.events import event_of
 from anyhook.model import lean_json
 from anyhook.model.hook import DISABLED
 from anyhook.model.words import MODE, ON_FAILURE, checked
 from anyhook.state.plans import Setup
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from anyhook.engine.match import Catalog
 
 BAD_TASK = 3
 """The exit status for an invalid task; stderr says why."""

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 from anyhook.extra.testing.conformance.matching import parse_json
 from anyhook.extra.testing.kit.approval import unapproved_in
-from anyhook.extra.testing.kit.box import LATE_EVERY_S, in_parallel
+from anyhook.extra.testing.kit.box import LATE_EVERY_S, Ended, in_parallel
+from anyhook.extra.testing.kit.cases import Case
 from anyhook.extra.testing.kit.compare import differences, reports
 from anyhook.extra.testing.kit.events import payload_of_agent
 from anyhook.extra.testing.kit.one_shot import BAD_TASK
 from anyhook.extra.testing.kit.sandbox import NoSandbox, Sandbox
+from anyhook.journal.read import JournalLine
 from anyhook.journal.search import Wanted, search
 from anyhook.model import lean_json
 from anyhook.model.decision import Decision
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.programs.named import within
 from anyhook.tables.registry import host
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from anyhook.extra.testing.kit.box import Ended
-    from anyhook.extra.testing.kit.cases import Case
-    from anyhook.journal.read import JournalLine
-    from anyhook.model.json_types import Json
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 BACKGROUND_S = 10.0

@@ -6,22 +6,18 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from anyhook.documents.files import Files
 from anyhook.extra.testing.kit.box import COMMAND, Box, Ended, call, lay_out
+from anyhook.extra.testing.kit.cases import Case
+from anyhook.extra.testing.kit.form import FileEntry
 from anyhook.model import lean_json
 from anyhook.platform.places import state_dir
 from anyhook.programs.named import within
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.rows import Roots
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from anyhook.extra.testing.kit.cases import Case
-    from anyhook.extra.testing.kit.form import FileEntry
 
 LEFT_OUT = frozenset(
     {".git", ".hg", ".svn", ".jj", "node_modules", ".venv", "venv", ".tox", "__pycache__", ".mypy_cache", ".ruff_cache",
