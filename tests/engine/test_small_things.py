@@ -160,17 +160,3 @@ def test_an_agent_may_list_approvals_and_give_none(world: World, line: str) -> N
     payload = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": "t"}
     said = world.command("bridge", "claude", "PreToolUse", stdin=json.dumps(payload)).stdout
     assert ('"deny"' in said) == (line in APPROVES), said
-
-
-@pytest.mark.parametrize("tool", ['"Bash"', "["])
-def test_no_variable_copies_what_a_bridge_records(world: World, tool: str) -> None:
-    """Neither of a call that is judged, nor of one that cannot be read."""
-    world.hook("kodik", "PreToolUse", "exit 2")
-    copies = world.root / "copies"
-    world.env["ANYHOOK_RECORD"] = str(copies)
-    world.command(
-        "bridge", "claude", "PreToolUse",
-        stdin=f'{{"session_id": "s", "tool_name": {tool}, "tool_input": {{"command": "ls"}}}}',
-    )  # fmt: skip
-    assert len(world.journal()) == 1
-    assert not copies.exists()

@@ -24,7 +24,7 @@ from anyhook.engine.bridge import (
 )  # fmt: skip
 from anyhook.engine.receive import project_of
 from anyhook.model.firing import NO_OPINION, Answer
-from anyhook.model.words import RECORD, RUN_VARIABLE, Trust
+from anyhook.model.words import RUN_VARIABLE, Trust
 from anyhook.platform.kept_code import ENGINE, load
 from anyhook.platform.launched import Started, begun_s, ready
 from anyhook.platform.places import state_dir
@@ -151,7 +151,6 @@ def setup_of(
     if RUN_VARIABLE in env and not _is_inside_hook(os.fsencode(f"{RUN_VARIABLE}={env[RUN_VARIABLE]}")):
         del env[RUN_VARIABLE]
     moved = given is not None and given != env
-    env.pop(RECORD, None)  # an agent's variable must not copy what is recorded to another place
     setup = Setup.of(project, env, dialects, trust, plugin_dirs, state_dir, read_by_s)
     return setup.replace(given=given) if moved else setup
 

@@ -7,7 +7,7 @@ from anyhook.engine.express import express
 from anyhook.engine.receive import Unusable
 from anyhook.model.event import GATES
 from anyhook.model.firing import Answer
-from anyhook.model.words import MODE, OFF, ON_FAILURE, RECORD, HostEffect, Mode, Posture, word_of
+from anyhook.model.words import MODE, OFF, ON_FAILURE, HostEffect, Mode, Posture, word_of
 from anyhook.tables.isolation import error_line
 
 TYPE_CHECKING = False
@@ -86,8 +86,7 @@ def _failed(
     try:
         from anyhook.journal.journal import Recorder
 
-        own = {name: value for name, value in env.items() if name != RECORD}
-        recorder = Recorder(own, "", table.name, "", mode, {}, one_shot=True)
+        recorder = Recorder(env, "", table.name, "", mode, {}, one_shot=True)
         recorder.write(Firing((Part(Event(event, {}), decision),), decision, mode, 0, settled, answer))
     except Exception:  # noqa: BLE001, S110 (an answer matters more than its record)
         pass

@@ -11,7 +11,7 @@ from anyhook.journal.record import JournalPolicy, head_of, record, record_quiet,
 from anyhook.journal.writer import Bounds, JournalWriter, forks
 from anyhook.model.firing import Firing, Part
 from anyhook.model.lean_json import short_digest
-from anyhook.model.words import FULL, RECORD, RUN_VARIABLE, TRACEPARENT, Mode
+from anyhook.model.words import FULL, TRACEPARENT, Mode
 from anyhook.platform.places import state_dir
 
 TYPE_CHECKING = False
@@ -138,11 +138,9 @@ class Recorder:
         self.policy = JournalPolicy(secrets_of(env), bodies, frozenset(env), {}, self.session, caller)
         bounds = {key: value for key in Bounds.fields if isinstance(value := settings.get(key), int)}
         self.journal: Journal | None = Journal(state_dir(env), Bounds(**bounds))
-        is_recorded = RECORD in env and RUN_VARIABLE not in env  # what a hook itself fires reaches no hook
-        self._recording = Recording(env[RECORD], self.policy) if is_recorded else None
         self.listener: Callable[[Firing], None] | None = None
         """Called with every firing that reached a hook, before it is written."""
-        self._waits = not one_shot and self._recording is None
+        self._waits = not one_shot
         self._unwritten: list[tuple[int, Event, Decision]] = []
         """Events that are not in the journal yet, with their times and answers."""
         self._forks = forks.forks
@@ -151,7 +149,7 @@ class Recorder:
 
     def rehearse(self) -> None:
         """Write nothing from now on, and use nothing up: somebody only wants to see what would be decided."""
-        self.journal, self._recording, self._waits, self.rehearses = None, None, False, True
+        self.journal, self._waits, self.rehearses = None, False, True
 
     def quiet(self, event: Event, decision: Decision, mode: Mode) -> Decision:
         """Record an event without hooks, as nearly all are: if the process continues, its line is written later, so
@@ -180,8 +178,6 @@ class Recorder:
             lines = []
             for index, part in enumerate(firing.parts):
                 final = decision if index == firing.deciding else part.decision
-                if self._recording is not None:
-                    self._recording.add(part.replace(decision=final), firing.mode)
                 head = part.head or head_of(part.event, firing.mode, self.policy)
                 own = part.decision if final is not part.decision and _differ(final, part.decision) else None
                 lines.append(record(head, final, part.runs, self.policy, own=own))
@@ -265,15 +261,3 @@ class Trace:
             known = self._ids[session] = short_digest(session)  # the trace of a session whose caller is in none
         made = env[TRACEPARENT] = f"00-{known}-{span:016x}-01"
         return made
-
-
-class Recording:
-    """While `anyhook record -- COMMAND` runs, every event is also written in full into the recorder's folder, whatever
-    the journal keeps; an event that cannot be written is missing there only."""
-
-    def __init__(self, folder: str, policy: JournalPolicy) -> None:
-        self._journal, self._policy = Journal(folder), policy.replace(bodies=FULL)
-
-    def add(self, part: Part, mode: Mode) -> None:
-        head = head_of(part.event, mode, self._policy, cut=False)  # a case with half an input shows nothing
-        self._journal.put(record(head, part.decision, part.runs, self._policy))

@@ -154,9 +154,9 @@ def body(value: Json, policy: JournalPolicy) -> Json:
     return {"blake2b": digest(text), "bytes": len(text)}
 
 
-def head_of(event: Event, mode: Mode, policy: JournalPolicy, *, cut: bool = True) -> str:
-    """The part of a line that is known before anything is started. `cut` is as for `clean`. Data that is not JSON,
-    which only an embedding program can pass, is left out."""
+def head_of(event: Event, mode: Mode, policy: JournalPolicy) -> str:
+    """The part of a line that is known before anything is started. Data that is not JSON, which only an embedding
+    program can pass, is left out."""
     who = policy.known.get((mode, policy.caller))
     if who is None:
         host, project, parent = policy.caller
@@ -170,7 +170,7 @@ def head_of(event: Event, mode: Mode, policy: JournalPolicy, *, cut: bool = True
     if policy.bodies != FULL:
         marks += f', "bodies": "{policy.bodies}"'
     try:
-        said = clean(event.data if policy.bodies == FULL else _named_only(event.data, policy), policy, cut=cut)
+        said = clean(event.data if policy.bodies == FULL else _named_only(event.data, policy), policy, cut=True)
     except (TypeError, ValueError, RecursionError) as error:
         said, marks = "{}", f'{marks}, "lost": {json.dumps(str(error))}'
     return f'{who[1:-1]}, "session": {named}, "event": "{event.name}", "data": {said}{marks}'

@@ -121,31 +121,6 @@ def until_told(words: Sequence[str], stdin: str, limit_s: float) -> ProgramAnswe
     return ProgramAnswer(around.returncode, out, err)
 
 
-def in_foreground(words: Sequence[str], env: Mapping[str, str]) -> int:
-    """Run a command in our place, at our terminal, and return its exit status. It handles signals itself: Ctrl-C
-    reaches it directly, others are passed on. Raises OSError if it cannot be started."""
-    told: list[int] = []
-    child: subprocess.Popen[bytes] | None = None
-
-    def hand_on(number: int, _: object) -> None:
-        told.append(number)
-        if child is not None:
-            child.send_signal(number)
-
-    passed = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.signal(number, hand_on) for number in passed}
-    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        child = subprocess.Popen(words, env=env)
-        for number in told:
-            child.send_signal(number)
-        status = child.wait()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    return status if status >= 0 else 128 - status
-
-
 def partner(words: Sequence[str], env: Mapping[str, str], cwd: str) -> subprocess.Popen[bytes]:
     """Start one of our processes, which reads tasks and writes answers, in its own process group."""
     pipe = subprocess.PIPE

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import shlex
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -104,72 +100,6 @@ def test_a_project_that_was_moved(box: Box) -> None:
     assert "skip" not in (moved / "x.hooktest.yaml").read_text()
     done = box.call("test", "--trust", "all", "--json", cwd=moved)
     assert json.loads(done.stdout)["passed"] == 1, done.stderr
-
-
-def test_what_happens_while_a_command_runs(box: Box, world: World) -> None:
-    """Cases are complete, whatever the journal keeps, and have no secrets. The journal keeps what it would keep
-    anyway."""
-    world.config('[journal]\nbodies = "none"\n')
-    world.env["MY_TOKEN"] = "not-for-any-file-1234"
-    long = "x" * 40_000
-    given = json.dumps({"command": f"rm -rf {SECRET} not-for-any-file-1234", "text": long})
-    lines = [
-        [*ANYHOOK, "fire", "PreToolUse", "--tool", "Bash", "--input", given],
-        [*ANYHOOK, "fire", "stop"],
-        [sys.executable, "-c", "import anyhook; anyhook.Engine.open().fire_sync(anyhook.Event.session_start())"],
-    ]
-    script = f"import subprocess, sys\nfor line in {lines!r}: subprocess.run(line)\nprint('out')\nsys.exit(5)"
-    done = box.call("record", "-o", "seen.hooktest.yaml", "--", sys.executable, "-c", script)
-    assert done.returncode == 5, "the command's own status"
-    assert done.stdout.endswith("out\n")
-    text = (box.project / "seen.hooktest.yaml").read_text()
-    assert long in text
-    assert SECRET not in text
-    assert "not-for-any-file-1234" not in text
-    document = parse_yaml(text)
-    assert isinstance(document, dict)
-    assert [case["event"] for case in document["cases"]] == ["pre_tool", "stop", "session_start"]  # type: ignore[union-attr, index, call-overload]
-    kept = world.journal()
-    assert [record["data"].get("input") for record in kept] == [None, None, None]
-    assert {record["bodies"] for record in kept} == {"none"}
-    world.approve()
-    assert json.loads(box.call("test", "--json").stdout)["passed"] == 3
-
-
-ENDINGS = {
-    signal.SIGTERM: ("sleep 60", 128 + signal.SIGTERM),
-    signal.SIGHUP: ("sleep 60", 128 + signal.SIGHUP),
-    signal.SIGINT: ("while [ ! -e go ]; do sleep 0.05; done; exit 4", 4),
-}
-"""What the command does after it has fired, and its exit status. The command handles Ctrl-C as it likes."""
-
-
-@pytest.mark.parametrize("number", ENDINGS)
-def test_a_recording_that_is_ended(box: Box, tmp_path: Path, number: int) -> None:
-    """The command gets the signal too, what it did until then is written, and nothing is left behind."""
-    then, status = ENDINGS[signal.Signals(number)]
-    fired = shlex.join([*ANYHOOK, "fire", "PreToolUse", "--tool", "Bash", "--input", '{"command": "rm -rf x"}'])
-    script = f"trap '' INT; {fired} >/dev/null; touch fired; {'exec ' if then.startswith('sleep') else ''}{then}"
-    words = [*ANYHOOK, "record", "--untried", "-o", "x.hooktest.yaml", "--", "sh", "-c", script]
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    env = {**box.world.env, "TMPDIR": str(temporary)}
-    child = subprocess.Popen(words, env=env, cwd=box.project, stderr=subprocess.PIPE, text=True)
-    while not (box.project / "fired").exists():
-        time.sleep(0.05)
-    child.send_signal(number)
-    (box.project / "go").touch()
-    _, err = child.communicate(timeout=240)
-    assert child.returncode == status, err
-    assert "1 case written" in err
-    assert "rm -rf x" in (box.project / "x.hooktest.yaml").read_text()
-    assert list(temporary.iterdir()) == []
-
-
-def test_events_of_another_project_only(box: Box, tmp_path: Path) -> None:
-    fired = [*ANYHOOK, "fire", "stop", "--project", str(tmp_path)]
-    done = box.call("record", "--", *fired)
-    assert "1 event fired, but none that matches" in done.stderr
 
 
 def test_what_a_record_does_not_tell_is_said(box: Box, world: World) -> None:

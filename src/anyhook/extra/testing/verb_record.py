@@ -1,16 +1,12 @@
-"""`anyhook record`: test cases from real events, in the journal or while a command runs. It never overwrites a file,
+"""`anyhook record`: test cases from real events, as the journal has them. It never overwrites a file,
 and redacts secrets like the journal."""
 
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Sequence
 
-import click
-
-from anyhook.cli import BadCall, render
+from anyhook.cli import DONE, BadCall, render
 from anyhook.cli.journal_input import RecordFilter, count_of, wanted_of
 from anyhook.cli.options import option, switch
 from anyhook.cli.verbs import verb
@@ -25,12 +21,10 @@ from anyhook.extra.testing.kit.sandbox import project_of
 from anyhook.extra.testing.verb_test import check_approved
 from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, about
 from anyhook.journal.record import ASKED_FOR, JournalPolicy, clean, secrets_of
-from anyhook.journal.search import Wanted, newest, search
+from anyhook.journal.search import newest, search
 from anyhook.model import lean_json
 from anyhook.model.event import EVENTS
 from anyhook.model.json_types import Json
-from anyhook.model.words import RECORD
-from anyhook.platform.other_programs import in_foreground
 from anyhook.platform.places import state_dir
 from anyhook.platform.run import Unwinding
 from anyhook.replay.rejudge import CUT, is_repeated
@@ -46,32 +40,29 @@ class RecordOptions(RecordFilter):
     untried: bool = switch("--untried", "Write the cases without trying them first.")
 
 
-@verb("record", RecordOptions, EXAMPLE, [click.Argument(["command"], nargs=-1, type=click.UNPROCESSED)])
-def record(command: tuple[str, ...], options: RecordOptions) -> int:
-    """Turn recorded events into cases for `anyhook test`.
+@verb("record", RecordOptions, EXAMPLE)
+def record(options: RecordOptions) -> int:
+    """Turn events of the journal into cases for `anyhook test`.
 
-    Without COMMAND, the events come from the journal, if it keeps payloads. With `-- COMMAND…`, they are the
-    events fired while the command runs, and the exit status is the command's own. All of them belong to one project:
-    --project, or the current directory. Each case runs once; one that fails is written with `skip` and the reason.
+    All of them belong to one project: --project, or the current directory. Each case runs once; one that fails is
+    written with `skip` and the reason.
     """
     path = _checked(options.output)
-    wanted = wanted_of(options.replace(project=options.project or "."))
-    if command:
-        status, records = _while_running(command, wanted)
-    else:
-        status, records = 0, _from_journal(wanted, count_of("--last", options.last, 0))
+    wanted, folder = wanted_of(options.replace(project=options.project or ".")), state_dir(os.environ)
+    most = count_of("--last", options.last, 0)
+    records = _whole(newest(folder, wanted, most) if most else search(folder, wanted))
     cases = _cases(records)
     if not cases:
         render.say(
             "There is no event to make a case of. `anyhook log` shows what was recorded. If the project was moved, "
             "give its old path with `--project`."
         )
-        return status
+        return DONE
     project = str(wanted.project)
     if not options.untried:
         cases = _tried(cases, project)
     _write(path, cases, project)
-    return status
+    return DONE
 
 
 def _checked(output: str | None) -> str | None:
@@ -83,32 +74,6 @@ def _checked(output: str | None) -> str | None:
     if path is not None and os.path.lexists(path):
         raise BadCall(f"--output {path}: this file already exists. Name another one, or remove it first.")
     return path
-
-
-def _from_journal(wanted: Wanted, most: int) -> list[JournalLine]:
-    folder = state_dir(os.environ)
-    return _whole(newest(folder, wanted, most) if most else search(folder, wanted))
-
-
-def _while_running(command: Sequence[str], wanted: Wanted) -> tuple[int, list[JournalLine]]:
-    folder = tempfile.mkdtemp(prefix="anyhook-record-")
-    try:
-        status = _run(command, {**os.environ, RECORD: folder})
-        records = _whole(search(folder, wanted))
-        others = sum(found.event is not None for found in search(folder, Wanted())) if not records else 0
-        if others:
-            render.say(f"{_counted(others, 'event')} fired, but none that matches; --project DIR names another project")
-        return status, records
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _run(command: Sequence[str], env: dict[str, str]) -> int:
-    """Run the command and return its exit status. However it ends, the events until then count."""
-    try:
-        return in_foreground(command, env)
-    except OSError as error:
-        raise BadCall(f"{command[0]}: the command cannot be started ({error.strerror}).") from None
 
 
 def _whole(found: Iterable[JournalLine]) -> list[JournalLine]:
@@ -222,9 +187,9 @@ def case_of(line: JournalLine) -> dict[str, Json]:
     if not line.has_data or decision.lost:
         raise LeftOut("its data was not kept")
     if not line.has_bodies:
-        raise LeftOut("its payloads were not kept (`bodies` in the settings); `anyhook record -- COMMAND` keeps them")
+        raise LeftOut("its payloads were not kept (`bodies` in the settings)")
     if _is_cut(line.data) or _is_cut(decision.raw):
-        raise LeftOut("a text in it was too long for the journal; `anyhook record -- COMMAND` keeps it whole")
+        raise LeftOut("a text in it was too long for the journal")
     given = {key: value for key, value in line.data.items() if key not in PASSING}
     case = _event(event, str(line.host), given, line.hosted)
     if line.mode == "shadow":
