@@ -71,7 +71,7 @@ def warmed(
 def test_every_python_hook_of_the_vectors_answers_the_same(door: Door) -> None:
     served, wrong = 0, dict[str, list[str]]()
     for vector in load_suite(None, ()).all():
-        has_peer = any(step.sh for step in vector.steps)  # a server that answers only once
+        has_peer = any("sh" in step for step in vector.steps)  # a server that answers only once
         if has_peer or "python" not in repr(vector.layout) + repr(vector.steps):
             continue
         before = interpreters(door)

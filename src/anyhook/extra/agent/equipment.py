@@ -28,6 +28,7 @@ from anyhook.engine.catalog import open_ledger
 from anyhook.extra.agent.content import Offer, find_offers, trusted
 from anyhook.extra.agent.settings import AgentSettings, BadSetup, Failed
 from anyhook.extra.agent.tools import TOOLS
+from anyhook.extra.frameworks.plain_values import mistakes
 from anyhook.model.texts import install_command
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
@@ -122,8 +123,9 @@ def _types(offers: Sequence[Offer], tell: Callable[[str], None]) -> list[TypeFil
     for offer in offers:
         try:
             found.append(read_type(offer, read_bytes(offer.source).decode("utf-8")))
-        except (OSError, UnicodeDecodeError, Unreadable, BadType) as error:
-            tell(f"The sub-agent `{offer.name}` cannot be used: {error}")
+        except (OSError, ValueError, yaml.YAMLError, Unreadable) as error:
+            why = mistakes(error) if isinstance(error, ValidationError) else " ".join(str(error).split())
+            tell(f"The sub-agent `{offer.name}` cannot be used: {offer.source}: {why}")
     return found
 
 
@@ -207,21 +209,14 @@ GENERAL = TypeFile(
 )
 
 
-class BadType(Exception):  # noqa: N818 (it says what is bad)
-    """Why a type's file cannot be used."""
-
-
 def read_type(offer: Offer, text: str) -> TypeFile:
-    """Read a type from its file, with our own tool names."""
-    try:
-        front = split_front_matter(text)
-        document = yaml.safe_load(front[0]) if front is not None else {}
-        if not isinstance(document, dict):
-            raise BadType(f"{offer.source}: the front matter must be a mapping")
-        body = text.split("\n---", 1)[-1].partition("\n")[2] if front is not None else text
-        found = TypeFile.model_validate({**document, "body": body.strip()})
-    except (yaml.YAMLError, ValidationError, ValueError) as error:
-        raise BadType(f"{offer.source}: {' '.join(str(error).split())}") from None
+    """Read a type from its file, with our own tool names; raises ValueError or YAMLError for a mistake."""
+    front = split_front_matter(text)
+    document = yaml.safe_load(front[0]) if front is not None else {}
+    if not isinstance(document, dict):
+        raise ValueError("the front matter must be a mapping")
+    body = text.split("\n---", 1)[-1].partition("\n")[2] if front is not None else text
+    found = TypeFile.model_validate({**document, "body": body.strip()})
     ours = _our_names(offer.dialect)
     tools = None if found.tools is None else [ours.get(_bare(tool), tool) for tool in found.tools]
     return found.model_copy(update={"name": found.name or offer.name, "tools": tools})

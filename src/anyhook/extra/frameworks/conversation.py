@@ -197,22 +197,7 @@ class HookedConversation:
             return result
 
     def prompted(self, prompt: str) -> Script[Prompt]:
-        """A prompt of the user, and the start of the session where it is the first. Refused where a hook says no."""
-        lifecycle = self.lifecycle
-        if not lifecycle.begun:
-            decision = yield EventRequest("session_start", {"source": "startup"})
-            if decision.stops:
-                raise Refused(decision)
-            lifecycle.begun = True
-            lifecycle.waiting.extend(decision.context)
-        decision = yield EventRequest("user_prompt_submit", {"prompt": prompt})
-        if decision.stops or decision.end_turn:
-            raise Refused(decision)
-        replaced, after = decision.prompt, list(decision.context)
-        decision = yield EventRequest("turn_start", {"prompt": prompt if replaced is None else replaced})
-        if decision.stops:
-            raise Refused(decision)
-        return Prompt(replaced, lifecycle.take_waiting(), [*after, *decision.context])
+        return prompted(self.lifecycle, prompt)
 
     def answered(self, turn: AgentTurn, text: str, *, resumable: bool = True) -> Script[str | None]:
         """The model is done: what the agent has to go on with, or None if the turn is over. What keeps an agent
@@ -229,6 +214,24 @@ class HookedConversation:
             lifecycle.waiting.extend(decision.context if more is None else [more])
         yield from turn_over(lifecycle, text)
         return None
+
+
+def prompted(lifecycle: Lifecycle, prompt: str, **facts: Json) -> Script[Prompt]:
+    """A prompt of the user, and the start of the session where it is the first. Refused where a hook says no."""
+    if not lifecycle.begun:
+        decision = yield EventRequest("session_start", {"source": "startup"})
+        if decision.stops:
+            raise Refused(decision)
+        lifecycle.begun = True
+        lifecycle.waiting.extend(decision.context)
+    decision = yield EventRequest("user_prompt_submit", {"prompt": prompt, **facts})
+    if decision.stops or decision.end_turn:
+        raise Refused(decision)
+    replaced, after = decision.prompt, list(decision.context)
+    decision = yield EventRequest("turn_start", {"prompt": prompt if replaced is None else replaced})
+    if decision.stops:
+        raise Refused(decision)
+    return Prompt(replaced, lifecycle.take_waiting(), [*after, *decision.context])
 
 
 def turn_over(lifecycle: Lifecycle, text: str) -> Script[None]:

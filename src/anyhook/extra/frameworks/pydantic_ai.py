@@ -19,7 +19,7 @@ from pydantic_graph import End
 
 from anyhook.engine.engine import Engine
 from anyhook.extra.frameworks import tool_calls
-from anyhook.extra.frameworks.conversation import Prompt, play, turn_over
+from anyhook.extra.frameworks.conversation import Prompt, play, prompted, turn_over
 from anyhook.extra.frameworks.lifecycle import MAIN, SUBAGENT, Lifecycle, Refused, instruction, warned
 from anyhook.extra.frameworks.messages import (
     final_text,
@@ -185,37 +185,29 @@ class Hooked(WrapperCapability[Any]):
         """The node with its prompt as hooks rewrote it. Running it asks no model, so it may run if refused."""
         if node.user_prompt is None:
             return node
-        prompt, context = prompt_text(node.user_prompt), list[str]()
-        if self.state.kind == MAIN:
-            self.lifecycle.cut_short = None
-            context = self.lifecycle.take_waiting()
+        prompt = prompt_text(node.user_prompt)
         if self.state.kind == SUBAGENT:
-            self.state.task = self.state.task or prompt
-            decision = await self.fire("subagent_start", **self._who())
-            if decision.stops:
-                return self._refuse(ctx, node, decision, f"The sub-agent was not started: {decision.reason}")
-            context.extend(decision.context)
-        brought = self.attachments(prompt) if self.state.kind == MAIN else []
-        decision = await self.fire("user_prompt_submit", prompt=prompt, attachments=brought)
+            return await self._delegated(ctx, node, prompt)
+        self.lifecycle.cut_short = None
+        try:
+            script = prompted(self.lifecycle, prompt, attachments=self.attachments(prompt))
+            return _with(node, await play(script, self.fire))
+        except Refused as refused:
+            if refused.decision.stops:
+                raise
+            self.lifecycle.cut_short = refused.decision
+            return self._refuse(ctx, node, refused.decision, "A hook ended the turn.")
+
+    async def _delegated(self, ctx: RunContext[Any], node: Any, prompt: str) -> Any:
+        """The same for the task of a sub-agent."""
+        self.state.task = self.state.task or prompt
+        started = await self.fire("subagent_start", **self._who())
+        if started.stops:
+            return self._refuse(ctx, node, started, f"The sub-agent was not started: {started.reason}")
+        decision = await self.fire("user_prompt_submit", prompt=prompt, attachments=[])
         if decision.stops or decision.end_turn:
-            if self.state.kind == SUBAGENT:
-                return self._refuse(ctx, node, decision, f"The sub-agent's task was refused: {decision.reason}")
-            self.lifecycle.waiting = [*context, *self.lifecycle.waiting]
-            if decision.stops:
-                raise Refused(decision)
-            self.lifecycle.cut_short = decision
-            return self._refuse(ctx, node, decision, "A hook ended the turn.")
-        extra = list(decision.context)
-        replaced = decision.prompt
-        if self.state.kind == MAIN:
-            decision = await self.fire("turn_start", prompt=prompt if replaced is None else replaced)
-            if decision.stops:
-                raise Refused(decision)
-            extra.extend(decision.context)
-        made = Prompt(replaced, context, extra)
-        if made.changed:
-            node = dataclasses.replace(node, user_prompt=_with(node.user_prompt, made))
-        return node
+            return self._refuse(ctx, node, decision, f"The sub-agent's task was refused: {decision.reason}")
+        return _with(node, Prompt(decision.prompt, started.context, decision.context))
 
     def _refuse(self, ctx: RunContext[Any], node: Any, decision: Decision, text: str) -> Any:
         """End the run before the model is asked."""
@@ -374,10 +366,14 @@ class Hooked(WrapperCapability[Any]):
         return await tool_calls.execute(self, ctx, call, args, inside)
 
 
-def _with(prompt: str | Sequence[Any], made: Prompt) -> str | list[Any]:
-    given: list[Any] = [prompt] if isinstance(prompt, str) else list(prompt)
+def _with(node: Any, made: Prompt) -> Any:
+    """The node, with what hooks change about its prompt."""
+    if not made.changed:
+        return node
+    given: list[Any] = [node.user_prompt] if isinstance(node.user_prompt, str) else list(node.user_prompt)
     parts = made.parts(given, lambda part: isinstance(part, str), str)
-    return parts[0] if len(parts) == 1 and isinstance(parts[0], str) else parts
+    text = parts[0] if len(parts) == 1 and isinstance(parts[0], str) else parts
+    return dataclasses.replace(node, user_prompt=text)
 
 
 def _over(ctx: RunContext[Any], decision: Decision, text: str) -> Any:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from anyhook.extra.testing.conformance.matching import mismatches
-from anyhook.extra.testing.conformance.vectors import ROOMS, Vector, VectorError, load_suite
+from anyhook.extra.testing.conformance.vectors import EXPECTED, ROOMS, Vector, VectorError, load_suite
 from anyhook.extra.testing.kit.box import (
     COMMAND,
     LATE_EVERY_S,
@@ -27,6 +27,7 @@ from anyhook.extra.testing.kit.box import (
     unlike_file,
     unlike_json,
 )
+from anyhook.extra.testing.kit.form import entries_of, texts
 from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 
@@ -121,18 +122,22 @@ def _take_steps(
 ) -> list[str]:
     """The failures of the first step that fails: later steps would only repeat them."""
     for number, step in enumerate(vector.steps, 1):
-        if step.write:
-            lay_out(str(root), step.write)
+        if "write" in step:
+            lay_out(str(root), entries_of(step["write"]))
             continue
-        if step.sh:
-            ended = call(["/bin/sh", "-c", step.sh], None, env, root / step.room, limit_s)
+        if "sh" in step:
+            title = f"sh {step['sh']}"
+            ended = call(["/bin/sh", "-c", str(step["sh"])], None, env, root / str(step.get("in", "project")), limit_s)
             found = _unlike({"exit": 0}, ended, limit_s)
         else:
-            argv = [*command, *_with_project(step.run, root / "project")]
-            ended = caller(argv, step.stdin, env, root / "project", limit_s)
-            found = _unlike(step.expect, ended, limit_s)
+            words, stdin = texts(step["run"]), step.get("stdin")
+            title = " ".join(words)
+            argv = [*command, *_with_project(words, root / "project")]
+            ended = caller(argv, None if stdin is None else str(stdin), env, root / "project", limit_s)
+            found = _unlike({key: step[key] for key in EXPECTED if key in step}, ended, limit_s)
         if found:
-            return _described(vector, f"step {number} ({step.title})", found, ended)
+            title = title if len(title) <= 100 else f"{title[:100]}…"
+            return _described(vector, f"step {number} ({title})", found, ended)
     return []
 
 

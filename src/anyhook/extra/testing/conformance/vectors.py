@@ -49,25 +49,6 @@ class VectorError(ValueError):
     """A suite with errors; the message has one line per error."""
 
 
-class VectorStep(Record):
-    """One step: a call of the command and what it is expected to do, files that change, or a shell command that must
-    succeed."""
-
-    run: tuple[str, ...]
-    stdin: str | None
-    expect: dict[str, Json]
-    """Some of `EXPECTED`."""
-    write: dict[str, FileEntry]
-    """Their paths start with one of `ROOMS`."""
-    sh: str
-    room: str
-
-    @property
-    def title(self) -> str:
-        words = f"sh {self.sh}" if self.sh else " ".join(self.run)
-        return words if len(words) <= 100 else f"{words[:100]}…"
-
-
 class Vector(Record):
     """One vector, checked."""
 
@@ -79,7 +60,9 @@ class Vector(Record):
     """Per folder, its content at the start."""
     env: dict[str, str | None]
     needs: tuple[str, ...]
-    steps: tuple[VectorStep, ...]
+    steps: tuple[dict[str, Json], ...]
+    """Each is a call of the command and what it is expected to do, files that change, or a shell command that must
+    succeed: see `STEP_KEYS`."""
     files: dict[str, Json]
     """Per path, what is expected there at the end; null for nothing."""
     raw: dict[str, Json]
@@ -218,7 +201,7 @@ def read_vector(raw: Json, source: str) -> Vector:
         layout={room: entries_of(given.get(room)) for room in ROOMS},
         env={key: None if value is None else str(value) for key, value in env.items()},
         needs=texts(given.get("needs")),
-        steps=tuple(_step(step) for step in steps if isinstance(step, dict)),
+        steps=tuple(step for step in steps if isinstance(step, dict)),
         files=_afterwards(given),
         raw=given,
     )
@@ -265,18 +248,6 @@ def _in_no_room(paths: Iterable[str]) -> list[str]:
     parts = {path: path.split("/") for path in paths}
     lost = [path for path, (room, *rest) in parts.items() if room not in ROOMS or not any(rest) or ".." in rest]
     return [f"{path!r} should begin with project/, home/ or plugin/." for path in lost]
-
-
-def _step(raw: dict[str, Json]) -> VectorStep:
-    stdin = raw.get("stdin")
-    return VectorStep(
-        texts(raw.get("run")),
-        None if stdin is None else str(stdin),
-        {key: raw[key] for key in EXPECTED if key in raw},
-        entries_of(raw.get("write")),
-        str(raw.get("sh", "")),
-        str(raw.get("in", "project")),
-    )
 
 
 def _afterwards(raw: dict[str, Json]) -> dict[str, Json]:
