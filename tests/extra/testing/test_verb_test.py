@@ -3,7 +3,6 @@ touched."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -12,7 +11,6 @@ import time
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 from kit_box import Box
 
 from conftest import World
@@ -256,11 +254,6 @@ def test_ended_in_the_middle(box: Box, tmp_path: Path, number: int, status: int)
     assert "Traceback" not in err
     assert [*temporary.glob("anyhook-test-*")] == []
     assert len([*temporary.glob("begun-*")]) == 2, "nothing else was begun"
-
-
-def test_the_schema(box: Box) -> None:
-    done = box.call("test", "--schema")
-    Draft202012Validator.check_schema(json.loads(done.stdout))
 
 
 def test_nothing_is_left_behind(box: Box, tmp_path: Path) -> None:

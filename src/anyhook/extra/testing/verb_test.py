@@ -11,12 +11,11 @@ import click
 from anyhook.cli import BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.journal_input import count_of
-from anyhook.cli.options import JsonOptions, option, switch
+from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import BAD, FAINT, PLAIN, wants_colour
 from anyhook.extra.testing.kit.approval import not_approved, standing
 from anyhook.extra.testing.kit.cases import BadCases, Case, find_files, read_cases
-from anyhook.extra.testing.kit.keys import schema
 from anyhook.extra.testing.kit.run import FAILED, PASSED, Result, run_all
 from anyhook.extra.testing.kit.sandbox import LEFT_OUT, NoSandbox, has_hooks, project_for
 from anyhook.gates.review import APPROVED
@@ -48,7 +47,6 @@ class TestOptions(JsonOptions):
         "--trust", "all: run cases and hooks that are not approved, too, as in CI.", "MODE", choices=("ask", "all")
     )
     jobs: str | None = option("--jobs", "How many cases run in parallel; default: one per processor.", "N", short="-j")
-    schema: bool = switch("--schema", "Print the JSON Schema of case files, for your editor, and run nothing.")
 
 
 @verb("test", TestOptions, EXAMPLE, [click.Argument(["paths"], nargs=-1)])
@@ -62,9 +60,6 @@ def test(paths: tuple[str, ...], options: TestOptions) -> int:
     \b
     Exit status: 0 all passed, 1 a case failed, 3 no cases, or a file that is not valid or not approved.
     """
-    if options.schema:
-        render.json_out(schema(), indent=2)
-        return 0
     chosen = _chosen(_read(paths or (".",)), options)
     jobs = count_of("--jobs", options.jobs, os.cpu_count() or 1)
     shown: list[Result] = []

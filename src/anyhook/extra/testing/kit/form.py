@@ -1,4 +1,4 @@
-"""What a key of a case or of a vector holds: the types of values, for people, as a schema, and as a check; and the
+"""What a key of a case or of a vector holds: the types of values, for people and as a check; and the
 files that both lay out. No part of the engine is loaded here."""
 
 from __future__ import annotations
@@ -19,33 +19,22 @@ class Kind(Record):
     """One type of values."""
 
     says: str
-    schema: dict[str, Json]
     types: tuple[type, ...] = (object,)
 
 
 KINDS: Mapping[str, Kind] = {
-    "text": Kind("a text", {"type": "string"}, (str,)),
-    "flag": Kind("true or false", {"type": "boolean"}, (bool,)),
-    "number": Kind("a number above 0", {"type": "number", "exclusiveMinimum": 0}, (int, float)),
-    "object": Kind("a mapping", {"type": "object"}, (dict,)),
-    "texts": Kind("a text or a list of texts", {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/texts"}]}, (str, list)),
-    "list of texts": Kind("a list of texts", {"$ref": "#/$defs/texts"}, (list,)),
-    "variables": Kind(
-        "a mapping of names to texts; null removes one",
-        {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
-        (dict,),
-    ),
-    "files": Kind(
-        "a mapping of paths to texts",
-        {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/file"}]}},
-        (dict,),
-    ),
-    "rows": Kind(
-        "a list of mappings", {"type": "array", "minItems": 1, "items": {"type": "object", "minProperties": 1}}, (list,)
-    ),
-    "anything": Kind("anything", {}),
-    "compared": Kind("a value or a comparison", {}),
-    "all compared": Kind("a mapping", {"type": "object"}, (dict,)),
+    "text": Kind("a text", (str,)),
+    "flag": Kind("true or false", (bool,)),
+    "number": Kind("a number above 0", (int, float)),
+    "object": Kind("a mapping", (dict,)),
+    "texts": Kind("a text or a list of texts", (str, list)),
+    "list of texts": Kind("a list of texts", (list,)),
+    "variables": Kind("a mapping of names to texts; null removes one", (dict,)),
+    "files": Kind("a mapping of paths to texts", (dict,)),
+    "rows": Kind("a list of mappings", (list,)),
+    "anything": Kind("anything"),
+    "compared": Kind("a value or a comparison"),
+    "all compared": Kind("a mapping", (dict,)),
 }
 
 
@@ -56,10 +45,6 @@ class CaseKey(Record):
     kind: str
     says: str = ""
     choices: tuple[str, ...] = ()
-
-    def schema(self) -> dict[str, Json]:
-        made: dict[str, Json] = {"description": self.says, **KINDS[self.kind].schema}
-        return {**made, "enum": list(self.choices)} if self.choices else made
 
 
 def check(raw: Mapping[str, Json], keys: Sequence[CaseKey], place: Place, *, open_ends: bool = False) -> list[Mistake]:

@@ -1,4 +1,4 @@
-"""The keys of a case file, as one table for the reader, the JSON Schema and the docs."""
+"""The keys of a case file, as one table for the reader and the docs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from anyhook.extra.testing.kit.form import CaseKey
 from anyhook.model.json_types import Json
 from anyhook.model.outcome import STRENGTH
 from anyhook.model.words import MODE, ON_FAILURE
-
-SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 FIELDS = ("tool", "input", "output", "tool_error", "prompt", "message", "source", "trigger", "reason", "agent_type",
           "call_id", "session")  # fmt: skip
@@ -103,47 +101,3 @@ FILE_KEYS = (
     CaseKey("defaults", "object", "Default values for every case."),
     CaseKey("cases", "rows", "The cases."),
 )
-
-
-def schema() -> dict[str, Json]:
-    """The JSON Schema of a case file, for editors."""
-    expect: dict[str, Json] = {"description": EXPECT.says, "minProperties": 1, **_object(EXPECT_KEYS)}
-    common: dict[str, Json] = {**_properties(COMMON_KEYS), "expect": {"$ref": "#/$defs/expect"}}
-    case: dict[str, Json] = {
-        "type": "object",
-        "properties": {**_properties((NAME, TABLE)), **common},
-        "required": ["name"],
-        "additionalProperties": False,
-    }
-    entry: dict[str, Json] = {
-        "text": {"type": "string"},
-        "link": {"type": "string"},
-        "dir": {"const": True},
-        "mode": {"type": "string"},
-    }
-    return {
-        "$schema": SCHEMA,
-        "title": "Cases for anyhook test",
-        "type": "object",
-        "properties": {
-            **_properties(FILE_KEYS),
-            "defaults": {"type": "object", "properties": dict(common), "additionalProperties": False},
-            "cases": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/case"}},
-        },
-        "required": ["cases"],
-        "additionalProperties": False,
-        "$defs": {
-            "case": case,
-            "expect": expect,
-            "file": {"type": "object", "properties": entry, "additionalProperties": False},
-            "texts": {"type": "array", "items": {"type": "string"}},
-        },
-    }
-
-
-def _properties(keys: tuple[CaseKey, ...]) -> dict[str, Json]:
-    return {key.name: key.schema() for key in keys}
-
-
-def _object(keys: tuple[CaseKey, ...]) -> dict[str, Json]:
-    return {"type": "object", "properties": _properties(keys), "additionalProperties": False}
