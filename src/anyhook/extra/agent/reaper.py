@@ -11,11 +11,14 @@ import os
 import select
 import sys
 from signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, signal
-from subprocess import Popen
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from anyhook.platform.leftovers import end_marked, mark_this_process
 from anyhook.platform.other_programs import outlive
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 WELL = b"."
 """The agent writes this before it exits normally."""

@@ -28,9 +28,9 @@ from anyhook.model.json_types import Json
 from anyhook.model.outcome import ASK
 from anyhook.tables.registry import agent_of
 
-T = TypeVar("T")
+Done = TypeVar("Done")
 Part = TypeVar("Part")
-Script = Generator["EventRequest", Decision, T]
+Script = Generator["EventRequest", Decision, Done]
 
 
 class EventRequest(NamedTuple):
@@ -160,14 +160,14 @@ def said_by(error: object) -> str:
     return text_of(error) if not isinstance(error, BaseException) else str(error) or type(error).__name__
 
 
-async def play(script: Script[T], fire: Callable[..., Awaitable[Decision]], **facts: Json) -> T:
+async def play(script: Script[Done], fire: Callable[..., Awaitable[Decision]], **facts: Json) -> Done:
     """Fire what the script asks for, with more facts where the host has some; the script's result."""
     try:
         asked = next(script)
         while True:
             asked = script.send(await fire(asked.event, asked.spent, **{**asked.data, **facts}))
     except StopIteration as done:
-        result: T = done.value
+        result: Done = done.value
         return result
 
 
@@ -183,17 +183,17 @@ class HookedConversation:
         if comes_with_an_agent:
             self.lifecycle.agent = agent_of(framework)
 
-    async def play(self, script: Script[T], **facts: Json) -> T:
+    async def play(self, script: Script[Done], **facts: Json) -> Done:
         return await play(script, self.lifecycle.fire, **facts)
 
-    def play_sync(self, script: Script[T]) -> T:
+    def play_sync(self, script: Script[Done]) -> Done:
         """The same without an event loop."""
         try:
             asked = next(script)
             while True:
                 asked = script.send(self.lifecycle.fire_sync(asked.event, asked.spent, **asked.data))
         except StopIteration as done:
-            result: T = done.value
+            result: Done = done.value
             return result
 
     def prompted(self, prompt: str) -> Script[Prompt]:

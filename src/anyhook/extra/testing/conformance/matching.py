@@ -202,7 +202,7 @@ def _takes(fits: Callable[[Any], bool], wish: str) -> Callable[[Json], str]:
 
 
 _TRUE = _takes(lambda operand: operand is True, "true")
-_NUMBER = _takes(_is_number, "a number")
+_A_NUMBER = _takes(_is_number, "a number")
 _SOME = _takes(lambda operand: bool(_listed(operand)), "a list with something in it")
 
 _OPERATORS: Mapping[str, Operator] = {
@@ -227,8 +227,8 @@ _OPERATORS: Mapping[str, Operator] = {
         _keys, _takes(lambda it: isinstance(it, list) and all(isinstance(key, str) for key in it), "a list of keys")
     ),
     "$json": Operator(_json, nests=True),
-    "$ge": Operator(_if(lambda operand, actual: _is_number(actual) and actual >= operand, "at least {}"), _NUMBER),
-    "$le": Operator(_if(lambda operand, actual: _is_number(actual) and actual <= operand, "at most {}"), _NUMBER),
+    "$ge": Operator(_if(lambda operand, actual: _is_number(actual) and actual >= operand, "at least {}"), _A_NUMBER),
+    "$le": Operator(_if(lambda operand, actual: _is_number(actual) and actual <= operand, "at most {}"), _A_NUMBER),
 }
 
 

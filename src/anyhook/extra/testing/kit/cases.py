@@ -13,7 +13,6 @@ from anyhook.extra.testing.kit import ENDINGS, is_case_file
 from anyhook.extra.testing.kit.box import LIMIT_S
 from anyhook.extra.testing.kit.events import check_field, check_sent
 from anyhook.extra.testing.kit.form import (
-    CaseKey,
     FileEntry,
     Mistake,
     Place,
@@ -43,7 +42,7 @@ WORDS: dict[str, tuple[str, ...]] = {"verdict": tuple(STRENGTH), "effect": EFFEC
 """Values that can occur under `expect`."""
 
 
-AS_IS = ("event", "name", "hosted", "agent", "payload", "stdin", "env", "setup", "on_failure", "mode", "limit_s",
+COPIED_KEYS = ("event", "name", "hosted", "agent", "payload", "stdin", "env", "setup", "on_failure", "mode", "limit_s",
          "skip")  # fmt: skip
 """Keys whose values a case has as they are written."""
 
@@ -145,36 +144,36 @@ def _read(document: Json, path: str, text: str) -> tuple[list[Case], list[Mistak
         return [], mistakes
     defaults, listed = document.get("defaults", {}), document["cases"]
     assert isinstance(defaults, dict) and isinstance(listed, list)  # noqa: S101, PT018 (checked above)
-    mistakes = _check_raw(defaults, COMMON_KEYS, ("defaults",))
-    for index, raw in enumerate(listed):
-        mistakes += _check_raw(raw, CASE_KEYS, ("cases", index))
-    if mistakes:
-        return [], mistakes
+    known = {key.name for key in COMMON_KEYS}
+    mistakes = check({name: value for name, value in defaults.items() if name not in known}, COMMON_KEYS, ("defaults",))
     lines = _lines(text, [("cases", index) for index in range(len(listed))])
     found: dict[str, Case] = {}
     for index, raw in enumerate(listed):
         place: Place = ("cases", index)
-        rows, wrong = expanded(_merged(defaults, raw))
-        for row in rows:
-            made, faulty = _case(row, path, lines[place], str(document.get("project", "")))
-            wrong += faulty
-            if made is not None and made.name in found:
-                wrong.append((("name",), f"there is another case named {made.name!r}. Give it another name."))
-            elif made is not None:
-                found[made.name] = made
-        mistakes += [((*place, *inner), what) for inner, what in wrong]
+        cases, wrong = _rows(raw, defaults, Case("", path, lines[place], project=str(document.get("project", ""))))
+        for case in cases:
+            if found.setdefault(case.name, case) is not case:
+                wrong.append((("name",), f"there is another case named {case.name!r}. Give it another name."))
+        for inner, what in wrong:
+            of_all = isinstance(raw, dict) and bool(inner) and inner[0] in defaults and inner[0] not in raw
+            mistakes.append(((*(("defaults",) if of_all else place), *inner), what))
     return [*found.values()], mistakes
 
 
-def _check_raw(raw: Json, keys: Sequence[CaseKey], place: Place) -> list[Mistake]:
-    """A case as it is written, or the defaults of all, in which texts may name columns of a table."""
+def _rows(raw: Json, defaults: dict[str, Json], empty: Case) -> tuple[list[Case], list[Mistake]]:
+    """The cases of one entry: one, or one for each row of its table."""
     if not isinstance(raw, dict):
-        return [(place, f"a case is a mapping, not {type_name(raw)}.")]
-    return check(raw, keys, place, open_ends=True) + _check_expect(raw.get("expect"), place, open_ends=True)
+        return [], [((), f"a case is a mapping, not {type_name(raw)}.")]
+    rows, wrong = expanded(_merged(defaults, raw))
+    found: list[Case] = []
+    for row in rows:
+        case, faulty = _case(row, empty)
+        wrong += faulty
+        found += [case] if case is not None else []
+    return found, wrong
 
 
-def _merged(defaults: dict[str, Json], raw: Json) -> dict[str, Json]:
-    assert isinstance(raw, dict)  # noqa: S101 (checked by the caller)
+def _merged(defaults: dict[str, Json], raw: dict[str, Json]) -> dict[str, Json]:
     made = {**defaults, **raw}
     for key in MERGED:
         below, above = defaults.get(key), raw.get(key)
@@ -183,14 +182,14 @@ def _merged(defaults: dict[str, Json], raw: Json) -> dict[str, Json]:
     return made
 
 
-def _check_expect(raw: Json, place: Place, *, open_ends: bool = False) -> list[Mistake]:
+def _check_expect(raw: Json) -> list[Mistake]:
     if not isinstance(raw, dict):
         return []
-    here = (*place, "expect")
-    mistakes = check(raw, EXPECT_KEYS, here, open_ends=open_ends)
+    here = ("expect",)
+    mistakes = check(raw, EXPECT_KEYS, here)
     for name, known in WORDS.items():
         value = raw.get(name)
-        if isinstance(value, str) and value not in known and not (open_ends and "{" in value):
+        if isinstance(value, str) and value not in known:
             what = f"there is no {name} `{value}`.{guess(value, known)} There are: {', '.join(known)}."
             mistakes.append(((*here, name), what))
     files = raw.get("files")
@@ -200,23 +199,23 @@ def _check_expect(raw: Json, place: Place, *, open_ends: bool = False) -> list[M
     return mistakes
 
 
-def _case(raw: dict[str, Json], path: str, line: int, project: str) -> tuple[Case | None, list[Mistake]]:
+def _case(raw: dict[str, Json], empty: Case) -> tuple[Case | None, list[Mistake]]:
     """One case without a table, or None and its mistakes."""
-    agent = str(raw.get("agent", ""))
-    mistakes = check(raw, CASE_KEYS, ()) + _check_expect(raw.get("expect"), ()) or _wrong(raw, agent)
+    mistakes = check(raw, CASE_KEYS, ()) + _check_expect(raw.get("expect")) or _wrong(raw, str(raw.get("agent", "")))
     if mistakes:
         return None, mistakes
     given, expect = raw.get("data", {}), raw["expect"]
     assert isinstance(given, dict) and isinstance(expect, dict)  # noqa: S101, PT018 (checked above)
-    fields = {**given, **{name: raw[name] for name in FIELDS if name in raw}}
-    as_is = {key: raw[key] for key in AS_IS if key in raw}
-    case = Case(
-        file=path, line=line, project=project, given=fields, files=entries_of(raw.get("files")),
-        home=entries_of(raw.get("home")), bring=texts(raw.get("bring")), dialects=texts(raw.get("dialect")),
+    case = empty.replace(
+        given={**given, **{name: raw[name] for name in FIELDS if name in raw}},
+        files=entries_of(raw.get("files")),
+        home=entries_of(raw.get("home")),
+        bring=texts(raw.get("bring")),
+        dialects=texts(raw.get("dialect")),
         plugin_dirs=texts(raw.get("plugin_dirs")),
         expect={name: _listed(name, value) for name, value in expect.items()},
-        **as_is,  # type: ignore[arg-type]  # checked above
-    )  # fmt: skip
+        **{key: raw[key] for key in COPIED_KEYS if key in raw},
+    )
     return case, []
 
 

@@ -47,8 +47,8 @@ class CaseKey(Record):
     choices: tuple[str, ...] = ()
 
 
-def check(raw: Mapping[str, Json], keys: Sequence[CaseKey], place: Place, *, open_ends: bool = False) -> list[Mistake]:
-    """What is wrong with an object's keys and values. With `open_ends`, texts may name columns of a table."""
+def check(raw: Mapping[str, Json], keys: Sequence[CaseKey], place: Place) -> list[Mistake]:
+    """What is wrong with an object's keys and values."""
     known = {key.name: key for key in keys}
     mistakes: list[Mistake] = []
     for name, value in raw.items():
@@ -57,12 +57,12 @@ def check(raw: Mapping[str, Json], keys: Sequence[CaseKey], place: Place, *, ope
         if key is None:
             hint = guess(name, known) or f" Keys: {', '.join(known)}."
             mistakes.append((here, f"there is no key `{name}` here.{hint}"))
-        elif not (isinstance(value, str) and "{" in value and open_ends):  # else checked once its columns are filled in
-            mistakes += _check_value(key, value, here, open_ends=open_ends)
+        else:
+            mistakes += _check_value(key, value, here)
     return mistakes
 
 
-def _check_value(key: CaseKey, value: Json, here: Place, *, open_ends: bool) -> list[Mistake]:
+def _check_value(key: CaseKey, value: Json, here: Place) -> list[Mistake]:
     name = key.name
     if not _fits(value, key.kind):
         return [(here, f"`{name}` takes {KINDS[key.kind].says}, not {type_name(value)}.")]
@@ -70,10 +70,10 @@ def _check_value(key: CaseKey, value: Json, here: Place, *, open_ends: bool) -> 
         return [(here, f"`{name}` is one of {', '.join(key.choices)}, not {value!r}.")]
     if key.kind in ("compared", "all compared"):
         return [(here, f"{line}.") for line in faults(value, name)]
-    return _check_items(key, value, here, open_ends=open_ends) if isinstance(value, dict) else []
+    return _check_items(key, value, here) if isinstance(value, dict) else []
 
 
-def _check_items(key: CaseKey, value: dict[str, Json], here: Place, *, open_ends: bool) -> list[Mistake]:
+def _check_items(key: CaseKey, value: dict[str, Json], here: Place) -> list[Mistake]:
     told: dict[str, str] = {}
     if key.kind == "variables":
         wrong = {
@@ -82,7 +82,7 @@ def _check_items(key: CaseKey, value: dict[str, Json], here: Place, *, open_ends
         told = {
             each: f"`{each}` under `{key.name}` takes a text, not {it}. Put it in quotes." for each, it in wrong.items()
         }
-    elif key.kind == "files" and not open_ends:
+    elif key.kind == "files":
         found = {path: _entry_mistake(path, item) for path, item in value.items()}
         told = {path: f"{key.name}: {what}." for path, what in found.items() if what}
     return [((*here, each), what) for each, what in told.items()]

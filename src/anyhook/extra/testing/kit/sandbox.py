@@ -28,8 +28,8 @@ MAX_COPY = 500_000_000
 """The most bytes that are copied for one case; a larger project contains something that no hook needs."""
 OWN = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 """Variables that say where settings, approvals and the journal are. A test never uses the user's."""
-TASK = ("event", "given", "hosted", "dialects", "on_failure", "mode", "only")
-"""What the engine is told of a case."""
+TASK_FIELDS = ("event", "given", "hosted", "dialects", "on_failure", "mode", "only")
+"""What the engine gets of a case."""
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT")
 """Variables that a case inherits from the caller."""
 
@@ -98,7 +98,7 @@ class Sandbox(Box):
     def fire(self, case: Case, plugins: Sequence[str]) -> Ended:
         """Fire the event of a case, with the engine in a separate process."""
         argv = [sys.executable, "-P", "-m", "anyhook.extra.testing.kit.one_shot"]
-        task = {**{field: getattr(case, field) for field in TASK}, "plugin_dirs": plugins}
+        task = {**{field: getattr(case, field) for field in TASK_FIELDS}, "plugin_dirs": plugins}
         return call(argv, lean_json.dumps(task), self.env, Path(self.project), case.limit_s)
 
     def bridge(self, case: Case, plugins: Sequence[str], stdin: str) -> Ended:
