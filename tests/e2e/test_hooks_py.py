@@ -165,13 +165,16 @@ def test_a_file_that_is_not_python_is_unreadable(world: World) -> None:
     assert gate["source"].endswith("hooks.py:2")
 
 
-def test_new_writes_one_and_test_runs_its_cases(world: World) -> None:
+def test_new_writes_one_and_what_it_did_becomes_its_cases(world: World) -> None:
     satellite("testing")
-    words = ("--dialect", "anyhook", "--event", "pre_tool", "--lang", "python", "--with-test")
+    words = ("--dialect", "anyhook", "--event", "pre_tool", "--lang", "python")
     done = world.command("new", "my-guard", *words)
     assert done.returncode == 0, done.stderr
     assert world.command("trust", "--yes").returncode == 0
     assert bash(world, "echo anyhook-demo-block")["verdict"] == "block"
+    assert bash(world, "echo hello")["verdict"] == "none"
+    assert world.command("record", "--last", "2", "-o", "my-guard.hooktest.yaml").returncode == 0
+    assert world.command("trust", "--yes").returncode == 0
     tested = world.command("test")
     assert tested.returncode == 0, tested.stdout
     assert "2 passed" in tested.stdout

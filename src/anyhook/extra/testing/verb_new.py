@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Mapping
 from shutil import which
@@ -11,12 +10,11 @@ import click
 
 from anyhook.cli import BadCall, render
 from anyhook.cli.catalog_input import setup_of
-from anyhook.cli.options import ProjectJsonOptions, option, repeated, switch
+from anyhook.cli.options import ProjectJsonOptions, option, repeated
 from anyhook.cli.verbs import verb
-from anyhook.documents.dump_yaml import to_yaml
 from anyhook.extra.testing.hook_script import EFFECTS, MARK, Lang
 from anyhook.extra.testing.kit.keys import by_key
-from anyhook.extra.testing.new_hook import CannotScaffold, Order, Plan, find_row, plan, write
+from anyhook.extra.testing.new_hook import CannotScaffold, Order, Plan, find_row, write
 from anyhook.model import lean_json as json
 from anyhook.model.event import FIELDS
 from anyhook.model.hook import Hook
@@ -41,7 +39,6 @@ class NewOptions(ProjectJsonOptions):
         "SCOPE",
         choices=("project", "user"),
     )
-    with_test: bool = switch("--with-test", "Also write its first test cases, for `anyhook test`.")
 
 
 @verb("new", NewOptions, EXAMPLE, [click.Argument(["name"])])
@@ -53,8 +50,6 @@ def new(name: str, options: NewOptions) -> int:
     """
     try:
         order, canonical = _order(name, options)
-        if options.with_test:
-            _check_cases(order)
         made, hook = write(order)
     except CannotScaffold as error:
         raise BadCall(str(error)) from None
@@ -65,32 +60,8 @@ def new(name: str, options: NewOptions) -> int:
         render.say(f"note: the script needs {program}, which is not on your PATH.")
     if canonical != order.row.canonical[0]:
         render.say(f"note: {order.row.native} comes after every tool, whether it succeeded or failed.")
-    trials = _trials(order, canonical, options)
-    cases = ""
-    if options.with_test:
-        cases = _write_cases(order, canonical, made, hook)
-        trials.append((shlex.join(["anyhook", "test", render.short_path(cases)]), "run its cases"))
-    _report(made, hook, trials, cases, options.json)
+    _report(made, hook, _trials(order, canonical, options), options.json)
     return 0
-
-
-def _check_cases(order: Order) -> None:
-    """Check that cases can be written, before anything is."""
-    if order.scope != "project":
-        raise BadCall("--with-test: cases run in a project, with their own home. Use it with --scope project.")
-    path = case_file(order, plan(order))
-    if os.path.lexists(path):
-        raise BadCall(f"--with-test: {path} is there already. Choose another name, or move the file away.")
-
-
-def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
-    path = case_file(order, made)
-    try:
-        with open(path, "x", encoding="utf-8") as file:
-            file.write(first_cases(order, canonical, hook))
-    except OSError as error:
-        raise BadCall(f"the hook is there, but its cases are not: {path}: {error.strerror}.") from None
-    return path
 
 
 def _order(name: str, options: NewOptions) -> tuple[Order, str]:
@@ -121,15 +92,13 @@ def _trials(order: Order, canonical: str, options: NewOptions) -> list[tuple[str
     return found
 
 
-def _report(made: Plan, hook: Hook, trials: list[tuple[str, str]], cases: str, as_json: bool) -> None:
+def _report(made: Plan, hook: Hook, trials: list[tuple[str, str]], as_json: bool) -> None:
     if as_json:
-        files = [*(piece.path for piece in made.pieces), *([cases] if cases else [])]
-        render.json_out({"files": list(files), "id": hook.id, "try": [line for line, _ in trials]}, indent=2)
+        files: list[Json] = [piece.path for piece in made.pieces]
+        render.json_out({"files": files, "id": hook.id, "try": [line for line, _ in trials]}, indent=2)
         return
     for piece in made.pieces:
         render.out(f"{'wrote' if piece.old is None else 'added to'} {piece.path}")
-    if cases:
-        render.out(f"wrote {cases}")
     if made.log:
         render.out(f"it keeps its record in {made.log}")
     render.out(f"hook {hook.id}")
@@ -140,7 +109,7 @@ def _report(made: Plan, hook: Hook, trials: list[tuple[str, str]], cases: str, a
         render.out(f"  {line:<{width}}  # {effect}")
 
 
-# -- how to try a new hook: `fire` command lines, and its first cases for `anyhook test`
+# -- how to try a new hook: `fire` command lines
 
 
 NAMED_TEXTS = ("prompt", "message", "source", "trigger", "reason", "agent_type")
@@ -190,28 +159,3 @@ def _fire(order: Order, fields: Mapping[str, Json]) -> list[str]:
         flag = "--agent" if name == "agent_type" else f"--{name.replace('_', '-')}"
         words += [flag, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
     return words
-
-
-def case_file(order: Order, made: Plan) -> str:
-    """Where the cases go: into the folder of the declarations, or above a folder that may contain only hooks."""
-    return f"{os.path.dirname(made.source.path)}/{order.name}.hooktest.yaml"
-
-
-def first_cases(order: Order, canonical: str, hook: Hook) -> str:
-    """The text of a file with one event that the hook acts on, and one that it lets pass."""
-    blocks = order.row.block in EFFECTS
-    cases: list[Json] = []
-    for marked, name in ((True, "acts on what it is for"), (False, "lets the rest pass")):
-        verdict = "block" if blocks and marked else "none"
-        given = {"event": order.row.native, **by_key(trial(order, canonical, marked=marked))}
-        where_it_applies = hook.handler in ("rule", "function")
-        ran = "not_ran" if where_it_applies and not marked else "ran"
-        expect: dict[str, Json] = {"verdict": verdict, ran: [hook.id], "problems": _problems(order, verdict)}
-        cases.append({"name": name, **given, "dialect": order.dialect.name, "expect": expect})
-    return to_yaml({"cases": cases})
-
-
-def _problems(order: Order, verdict: str) -> list[Json]:
-    """Some dialects also report a block as a problem."""
-    code = order.dialect.failing.codes.get("blocked")
-    return [code] if code and verdict == "block" else []

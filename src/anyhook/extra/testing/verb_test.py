@@ -35,7 +35,7 @@ HOW = """There are no cases. A case file is named NAME.hooktest.yaml and can be 
       input: {command: ls}
       expect: {verdict: none}
 
-`anyhook record` turns recorded events into cases; `anyhook new … --with-test` writes some with a new hook."""
+`anyhook record` turns recorded events into cases."""
 
 
 class TestOptions(JsonOptions):
