@@ -181,8 +181,7 @@ def convert_one(hook: Hook, setup: Setup, target: Dialect, out: str, taken: set[
     new = new.replace(status=ARMED, native_event=there.native, events=there.canonical)
     into = Setup.of(out, setup.env, (target.name,), "all")
     found = compare(canonical, (setup, hook), (into, new))
-    lost += [Loss(what, why) for what, why in found.lost]
-    return Converted(hook.id, files, found.same, found.different, found.stopped, tuple(lost))
+    return found.replace(files=files, lost=(*lost, *found.lost))
 
 
 def _script(
@@ -274,17 +273,9 @@ QUOTED = re.compile(r"""'([^'\n]{2,80})'|"([^"\n$`]{2,80})\"""")
 MAX_QUOTED, MAX_RECORDED = 8, 100
 
 
-class Verdicts(Record):
-    """How often two hooks agreed, and the first difference in each field."""
-
-    same: int
-    different: int
-    stopped: int
-    lost: tuple[tuple[str, str], ...]
-
-
-def compare(canonical: str, old: tuple[Setup, Hook], new: tuple[Setup, Hook]) -> Verdicts:
-    """Ask both about the project's newest recorded events and about generated ones. Nothing is recorded."""
+def compare(canonical: str, old: tuple[Setup, Hook], new: tuple[Setup, Hook]) -> Converted:
+    """Ask both about the project's newest recorded events and about generated ones: how often they agreed, and the
+    first difference in each field. Nothing is recorded."""
     same = different = stopped = 0
     lost: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="anyhook-convert-") as folder:
@@ -301,7 +292,8 @@ def compare(canonical: str, old: tuple[Setup, Hook], new: tuple[Setup, Hook]) ->
                 if one[field] != other[field]:
                     about = event.get("input") or event.get("prompt") or event.get("tool") or canonical
                     lost.setdefault(field, f"{_short(one[field])} became {_short(other[field])}, at {_short(about)}")
-    return Verdicts(same, different, stopped, tuple(lost.items()))
+    losses = tuple(Loss(what, why) for what, why in lost.items())
+    return Converted(old[1].id, (), same, different, stopped, losses)
 
 
 def _engine(setup: Setup, hook: Hook, state: str) -> Engine:

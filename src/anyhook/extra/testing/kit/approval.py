@@ -141,8 +141,11 @@ def standing(file: str, cases: Sequence[Case], given: str | None, env: Mapping[s
     """Whether the cases of a file may run: whether an approval of a folder above the file covers exactly these bytes
     and the files that they would run. `given` is the project that the caller names."""
     path, found = _place_of(file), Standing(NEW, "")
-    for folder, ledger in _above(path, env):
-        known = ledger.known(folder, _identity(path, folder))
+    for folder in upward(os.path.dirname(path), "/"):  # the nearest first
+        state_dir = believed_dir(env, folder)
+        if state_dir == NOWHERE:
+            break  # from here on, the ledger itself may have come with the project
+        known = Ledger(state_dir).known(folder, _identity(path, folder))
         if known:
             project = given or project_for(file, cases[0].project if cases else "", folder)
             prints = {path: Fingerprint(cases[0].digest), **_prints(cases, project, env)} if cases else {}
@@ -155,16 +158,6 @@ def standing(file: str, cases: Sequence[Case], given: str | None, env: Mapping[s
 def _place_of(file: str) -> str:
     """The path of a file in its real folder. A link to a case file is another file."""
     return os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(file))), os.path.basename(file))
-
-
-def _above(path: str, env: Mapping[str, str]) -> Iterator[tuple[str, Ledger]]:
-    """The folders that a file is in, the nearest first, each with its ledger; up to where the ledger itself may have
-    come with the project."""
-    for folder in upward(os.path.dirname(path), "/"):
-        state_dir = believed_dir(env, folder)
-        if state_dir == NOWHERE:
-            return
-        yield folder, Ledger(state_dir)
 
 
 def not_approved(file: str, standing: Standing) -> str:
