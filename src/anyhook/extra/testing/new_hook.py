@@ -380,19 +380,19 @@ def find_hook(order: Order, made: Plan) -> Hook:
 def write(order: Order, script: str = "") -> tuple[Plan, Hook]:
     """Plans the hook, writes it, and checks that the dialect accepts it. `script` is its text; "" for one made from the
     event's row."""
+    at = order.roots.home if order.scope == "user" else order.roots.project
     try:
-        # One at a time: each plan sees what the one before has written.
-        with locked(order.roots.home if order.scope == "user" else order.roots.project), ExitStack() as undo:
+        with locked(at), ExitStack() as undo:  # one at a time: each plan sees what the one before has written
             made = plan(order, script)
             for piece in made.pieces:
+                at = piece.path
                 _put(piece, undo)
             hook = find_hook(order, made)
             undo.pop_all()
             return made, hook
     except OSError as error:
-        raise CannotScaffold(
-            f"{error.filename} cannot be written ({error.strerror}). Check the folder's permissions."
-        ) from None
+        where = f"{error.strerror}: {error.filename or at}"
+        raise CannotScaffold(f"{at} cannot be written ({where}). Check the folder's permissions.") from None
 
 
 def _put(piece: Piece, undo: ExitStack) -> None:
