@@ -150,27 +150,29 @@ def _read(document: Json, path: str, text: str) -> tuple[list[Case], list[Mistak
     found: dict[str, Case] = {}
     for index, raw in enumerate(listed):
         place: Place = ("cases", index)
-        cases, wrong = _rows(raw, defaults, Case("", path, lines[place], project=str(document.get("project", ""))))
+        empty = Case("", path, lines[place], project=str(document.get("project", "")))
+        cases, wrong = _rows(raw, defaults, empty, place)
+        mistakes += wrong
         for case in cases:
             if found.setdefault(case.name, case) is not case:
-                wrong.append((("name",), f"there is another case named {case.name!r}. Give it another name."))
-        for inner, what in wrong:
-            of_all = isinstance(raw, dict) and bool(inner) and inner[0] in defaults and inner[0] not in raw
-            mistakes.append(((*(("defaults",) if of_all else place), *inner), what))
+                what = f"there is another case named {case.name!r}. Give it another name."
+                mistakes.append(((*place, "name"), what))
     return [*found.values()], mistakes
 
 
-def _rows(raw: Json, defaults: dict[str, Json], empty: Case) -> tuple[list[Case], list[Mistake]]:
-    """The cases of one entry: one, or one for each row of its table."""
+def _rows(raw: Json, defaults: dict[str, Json], empty: Case, place: Place) -> tuple[list[Case], list[Mistake]]:
+    """The cases of one entry: one, or one for each row of its table. What is wrong is where it was written."""
     if not isinstance(raw, dict):
-        return [], [((), f"a case is a mapping, not {type_name(raw)}.")]
+        return [], [(place, f"a case is a mapping, not {type_name(raw)}.")]
     rows, wrong = expanded(_merged(defaults, raw))
     found: list[Case] = []
     for row in rows:
         case, faulty = _case(row, empty)
         wrong += faulty
         found += [case] if case is not None else []
-    return found, wrong
+    of_all = defaults.keys() - raw.keys()
+    places = (("defaults",) if inner[:1] and inner[0] in of_all else place for inner, _ in wrong)
+    return found, [((*where, *inner), what) for where, (inner, what) in zip(places, wrong, strict=True)]
 
 
 def _merged(defaults: dict[str, Json], raw: dict[str, Json]) -> dict[str, Json]:
