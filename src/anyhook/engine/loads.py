@@ -48,8 +48,8 @@ OTHER_PACKAGES = frozenset({
 """Options with which package managers run the lines of other folders."""
 CODE_WORDS = ("--eval", "--print", "--execute")
 """Options before code, besides the letters in the rows."""
-IN_PLACE = re.compile(r"^(-[A-Za-z0-9]*?i)[^A-Za-z].*")
-"""The ending of the copies that Perl and Ruby keep of files that they change, which is no option."""
+COPY_ENDS = re.compile(r"^(-[A-Za-z0-9]*?i)[^A-Za-z].*")
+"""The ending of the copies that Perl and Ruby keep of files that they change: not an option."""
 OPTION_START = re.compile(r"^\+(?=.)")
 """Of some options of shells."""
 SHELL_VARIABLES = ("BASH_ENV", "ENV")
@@ -566,16 +566,21 @@ def _kind_of_script(path: str, head: bytes) -> str:
 
 def _arguments(kind: str, row: ProgramRow, program: Program) -> tuple[str, SortedOptions]:
     """The script of an interpreter's command line, and the options before it; "" for code that is in the line."""
-    words = [Word(OPTION_START.sub("-", IN_PLACE.sub(r"\1", word.text)), "") for word in program.words if word.known]
-    rest = sort_options(words, row.values).rest
-    rest = rest[1:] if rest and rest[0].text in ("-" if kind == SHELL else row.script_after).split() else rest
-    options = sort_options([*takewhile(lambda word: not rest or word is not rest[0], words)], row.values)
+    rest, options = _sorted(kind, row, program)
     code = [f"-{letter}" for letter in row.code_by or ("c" if kind == SHELL else "re")]
     if kind == PYTHON:  # what follows is not its own
         last = [place for place, (name, _) in enumerate(options.named, 1) if name in ("-m", *code)]
         options = options.replace(named=options.named[: last[0] if last else None])
     is_named = rest and rest[0].text != "-" and not options.has(*code, *CODE_WORDS, *(["-m"] if kind == PYTHON else []))
     return rest[0].text if is_named else "", options
+
+
+def _sorted(kind: str, row: ProgramRow, program: Program) -> tuple[Sequence[Word], SortedOptions]:
+    """The words from its script on, and the options before it."""
+    words = [Word(OPTION_START.sub("-", COPY_ENDS.sub(r"\1", word.text)), "") for word in program.words if word.known]
+    rest = sort_options(words, row.values).rest
+    rest = rest[1:] if rest and rest[0].text in ("-" if kind == SHELL else row.script_after).split() else rest
+    return rest, sort_options([*takewhile(lambda word: not rest or word is not rest[0], words)], row.values)
 
 
 def _is_known(name: str) -> bool:

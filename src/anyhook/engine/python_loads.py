@@ -271,7 +271,7 @@ class PythonSearch:
                     yield folder, name
 
     def modules(self, limit: int) -> Iterator[str]:
-        """Every file that is imported. It grows while whoever walks it reads the files."""
+        """Every file that is imported. It grows while its caller reads the files."""
         done: set[Import] = set()
         seen: set[str] = set()
         shadowed: set[str] = set()
