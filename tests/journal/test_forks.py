@@ -19,9 +19,9 @@ engine = Engine.open(sys.argv[1])
 for number in range(3):
     engine.fire_sync(Event("pre_tool", {"tool": f"parent {number}", "input": {}}))
 if sys.argv[2] == "locked":
-    engine._context.recorder.journal.flush()
+    engine._context.recorder.flush()
     engine.fire_sync(Event("pre_tool", {"tool": "parent 3", "input": {}}))
-    engine._context.recorder.journal._flushing.acquire()
+    engine._context.recorder._flushing.acquire()
 child = os.fork()
 if child == 0:
     if sys.argv[2] != "silent":
@@ -30,7 +30,7 @@ if child == 0:
         engine.close()
     sys.exit()
 if sys.argv[2] == "locked":
-    engine._context.recorder.journal._flushing.release()
+    engine._context.recorder._flushing.release()
 assert os.waitpid(child, 0)[1] == 0
 """
 

@@ -296,9 +296,7 @@ class Engine:
 
     def flush(self) -> None:
         """Write deferred journal lines now."""
-        journal = self._context.recorder.journal
-        if journal is not None:
-            journal.flush()
+        self._context.recorder.flush()
 
     async def close(self, limit_s: float = 5.0) -> None:
         """Wait for background hooks, but no longer than the limit; then end the rest and write deferred journal

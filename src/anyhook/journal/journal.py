@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from _thread import LockType, allocate_lock, start_new_thread
+from _thread import allocate_lock, start_new_thread
 from os import urandom
 from time import sleep, time_ns
 
@@ -35,26 +35,10 @@ _LOWER_HEX = frozenset("0123456789abcdef")
 
 
 class Journal(JournalWriter):
-    """Writes lines, now or a moment later, and remembers why it could not."""
+    """Remembers why a line could not be written."""
 
     broken: str | None = None
     """Why the last line could not be written."""
-    soon = False
-    """Whether a flush is scheduled."""
-    _later: Callable[[], list[bytes]] | None = None
-    _flushing: LockType | None = None
-    _forks = 0
-    """How often the process was forked when this was last used."""
-
-    def in_child(self) -> bool:
-        """Whether the process was forked since the last call. What was deferred is the parent's, which writes it; a
-        thread of the parent may hold the lock, and does not exist here."""
-        if self._flushing is not None and self._forks == forks.forks:
-            return False
-        is_child = self._flushing is not None
-        self._flushing, self._forks, self.soon = allocate_lock(), forks.forks, False
-        self._later = None if is_child else self._later
-        return is_child
 
     def put(self, *lines: bytes) -> bool:
         """Write all of the lines or none; returns whether that worked."""
@@ -64,41 +48,6 @@ class Journal(JournalWriter):
             self.broken = error.strerror or str(error)
             return False
         return True
-
-    def later(self, lines: Callable[[], list[bytes]]) -> None:
-        """For events without hooks: their lines are requested and written a moment later, so that such an event costs
-        its caller almost nothing. A killed process loses only events in which nothing happened."""
-        import atexit
-
-        self.soon = True
-        self._later = lines
-        atexit.unregister(self.flush)
-        atexit.register(self.flush)
-        try:
-            start_new_thread(self._flush_soon, ())  # a `Timer` takes three times as long to start
-        except RuntimeError:  # no thread available
-            self.flush()
-
-    def _flush_soon(self) -> None:
-        sleep(LATER_S)
-        self.flush()
-
-    def flush(self) -> None:
-        """Write deferred lines. One thread at a time, or two would write the same lines."""
-        self.in_child()
-        assert self._flushing is not None  # noqa: S101 (`in_child` makes it)
-        with self._flushing:
-            self.soon = False  # before the lines are taken: one that comes after that asks for another flush
-            made = self._later() if self._later is not None else []
-            if made:
-                self.put(*made)
-
-    def close(self) -> None:
-        """Write what was deferred, so that nothing is left to do at the end of the program."""
-        self.flush()
-        super().close()
-        if "atexit" in sys.modules:
-            sys.modules["atexit"].unregister(self.flush)
 
     def problem(self) -> Problem:
         """The problem to report if a line could not be written."""
@@ -143,7 +92,9 @@ class Recorder:
         self._waits = not one_shot
         self._unwritten: list[tuple[int, Event, Decision]] = []
         """Events that are not in the journal yet, with their times and answers."""
-        self._forks = forks.forks
+        self._soon = False
+        """Whether a flush is scheduled."""
+        self._flushing, self._forks = allocate_lock(), forks.forks
         self.rehearses = False
         """Whether nothing that happens here is remembered."""
 
@@ -158,14 +109,12 @@ class Recorder:
         if not self._waits or mode != self.mode or journal is None:
             decision = decision.replace(enforced=mode != "shadow")
             return self.write(Firing((Part(event, decision),), decision, mode))
-        if self._forks != forks.forks:
-            self._unwritten, self._forks = [], forks.forks
-            journal.in_child()
+        self._after_fork()
         self._unwritten.append((time_ns(), event, decision))
-        if not journal.soon:
-            journal.later(self._lines)
+        if not self._soon:
+            self._flush_later()
         elif len(self._unwritten) > MAX_UNWRITTEN:
-            journal.flush()
+            self.flush()
         return decision if journal.broken is None else self._unrecorded(decision)
 
     def write(self, firing: Firing) -> Decision:
@@ -197,23 +146,53 @@ class Recorder:
             return decision.replace(problems=(*decision.problems, problem))
         return decision
 
+    def flush(self) -> None:
+        """Write deferred lines. One thread at a time, or two would write the same lines."""
+        self._after_fork()
+        with self._flushing:
+            self._soon = False  # before the lines are taken: one that comes after that asks for another flush
+            taken = self._unwritten[:]
+            del self._unwritten[: len(taken)]  # others may append
+            if taken and self.journal is not None:
+                self.journal.put(*record_quiet(taken, self.mode, self.policy))
+
+    def _flush_later(self) -> None:
+        """For events without hooks: their lines are made and written a moment later, so that such an event costs its
+        caller almost nothing. A killed process loses only events in which nothing happened."""
+        import atexit
+
+        self._soon = True
+        atexit.unregister(self.flush)
+        atexit.register(self.flush)
+        try:
+            start_new_thread(self._flush_soon, ())  # a `Timer` takes three times as long to start
+        except RuntimeError:  # no thread available
+            self.flush()
+
+    def _flush_soon(self) -> None:
+        sleep(LATER_S)
+        self.flush()
+
+    def _after_fork(self) -> None:
+        """In a child: what was deferred is the parent's, which writes it; a thread of the parent may hold the lock, and
+        does not exist here."""
+        if self._forks != forks.forks:
+            self._unwritten, self._soon = [], False
+            self._flushing, self._forks = allocate_lock(), forks.forks
+
     def close(self) -> None:
+        """Write what was deferred, so that nothing is left to do at the end of the program."""
+        self.flush()
         if self.journal is not None:
             self.journal.close()
+        if "atexit" in sys.modules:
+            sys.modules["atexit"].unregister(self.flush)
 
     def _unrecorded(self, decision: Decision) -> Decision:
         """Report it once; the journal is not tried again."""
         journal, self.journal = self.journal, None
         found = (journal.problem(),) if journal is not None else ()
         return decision.replace(problems=(*decision.problems, *found))
-
-    def _lines(self) -> list[bytes]:
-        """The lines of events without hooks. One thread at a time takes them, while others may append."""
-        if self._forks != forks.forks:
-            self._unwritten, self._forks = [], forks.forks
-        taken = self._unwritten[:]
-        del self._unwritten[: len(taken)]
-        return record_quiet(taken, self.mode, self.policy)
 
 
 def _differ(one: Decision, other: Decision) -> bool:
