@@ -109,7 +109,7 @@ def journals(draw: st.DrawFn) -> list[bytes]:
 def test_columns_have_every_run(journal: list[bytes]) -> None:
     found = [
         (at, runs.hook, tuple(runs.kinds[kind]), spent)
-        for runs in columns_of(journal).hooks
+        for runs in columns_of(journal)
         for at, kind, spent in zip(runs.at, runs.kind, runs.spent_s, strict=True)
     ]
     # Sorted by repr: of two runs with the same time and hook, one may lack fields that the other has.

@@ -105,19 +105,23 @@ class JsonOptions(Options):
     json: bool = switch("--json", "Print one JSON object.")
 
 
-class FactsOptions(JsonOptions):
+class ProjectOption(Options):
+    """For a verb that looks at one project."""
+
+    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+
+
+class FactsOptions(JsonOptions, ProjectOption):
     """One tool call to look at."""
 
     tool: str | None = option("--tool", "The tool's name; default: Bash.", "NAME")
     input: str | None = option("--input", "The tool's input, a JSON object.", "JSON|@FILE|-")
-    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
     agent: str | None = option("--agent", "The agent whose tool it is; default: found by name and input.", "AGENT")
 
 
-class HookOptions(Options):
+class HookOptions(ProjectOption):
     """Which hooks to use."""
 
-    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
     dialect: tuple[str, ...] = repeated("--dialect", "Only this dialect's hooks; may be repeated.", "DIALECT")
     plugin_dir: tuple[str, ...] = repeated("--plugin-dir", "An installed plugin's directory; may be repeated.", "DIR")
 

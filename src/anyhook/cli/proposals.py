@@ -15,7 +15,6 @@ from anyhook.documents import edit
 from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.engine.match import Catalog
 from anyhook.engine.routes import open_catalog
-from anyhook.engine.rules import Rules
 from anyhook.install.used_packs import rule_file, write_rules
 from anyhook.journal.read import JournalLine
 from anyhook.journal.search import Wanted
@@ -26,6 +25,7 @@ from anyhook.model.record import Record
 from anyhook.platform.places import home_of
 from anyhook.replay.imported import search_all
 from anyhook.replay.rejudge import event_in, left_out
+from anyhook.replay.report import past_rules
 from anyhook.rules.calls import facts_of_event
 from anyhook.state.plans import Setup
 
@@ -113,8 +113,7 @@ def _stopped(
     engine = open_engine(EngineOptions(setup, None, "shadow", host="backtest", one_shot=True), catalog)
     for line in past.lines:
         event = event_in(line)
-        where = setup.replace(project=line.project or setup.project)
-        rules = Rules(engine.context.replace(setup=where, host=line.host or "backtest"), line.session or "")
+        rules = past_rules(line, engine.context)
         steps = engine.context.routes.find(event).steps
         for position, step in enumerate(steps):
             if step.hook.id in chosen and not step.why and not rules.asked(steps, position, event):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from tempfile import TemporaryDirectory
@@ -12,13 +11,14 @@ import click
 from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import PACK
-from anyhook.cli.options import JsonOptions, ProjectOptions, option, switch
+from anyhook.cli.options import JsonOptions, ProjectOption, ProjectOptions, option, switch
 from anyhook.cli.person import may_change, require_person
 from anyhook.cli.undo import changing, tell_undo, undo
 from anyhook.cli.verb_guards import pack_table
 from anyhook.cli.verb_trust import approve_some, forget_removed, look, refuse_own_ledger
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import show
+from anyhook.cli.view.difference import file_difference
 from anyhook.cli.view.review_text import what_it_runs
 from anyhook.documents.pins import FOLDER
 from anyhook.gates.review import REMOVED
@@ -33,19 +33,17 @@ from anyhook.state.switches import Switches
 from anyhook.tables.shapes import guess
 
 
-class AddOptions(JsonOptions):
+class AddOptions(JsonOptions, ProjectOption):
     scope: OwnScope | None = option(
         "--scope", "For the user (the default) or for this project.", "SCOPE", choices=OWN_SCOPES
     )
-    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
     yes: bool = switch("--yes", "Add it without asking.")
 
 
-class RemoveOptions(JsonOptions):
+class RemoveOptions(JsonOptions, ProjectOption):
     scope: OwnScope | None = option(
         "--scope", "From the user's or the project's rules; default: the user's.", "SCOPE", choices=OWN_SCOPES
     )
-    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
 
 
 @verb("add", AddOptions, "anyhook add guard", [click.Argument(["what"], type=PACK)])
@@ -315,12 +313,10 @@ def rule_lines(package: Package) -> Iterator[str]:
 
 def differences(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
     """What an update changes, file by file."""
-    lines: list[str] = []
-    for path in sorted({*before, *after}):
-        old, new = before.get(path, b""), after.get(path, b"")
-        if old != new:
-            was, will = (data.decode("utf-8", "replace").splitlines() for data in (old, new))
-            lines += difflib.unified_diff(was, will, f"a/{path}", f"b/{path}", lineterm="")
+    paths = sorted({*before, *after})
+    lines = [
+        line for path in paths for line in file_difference(before.get(path), after.get(path), f"a/{path}", f"b/{path}")
+    ]
     return lines or ["  nothing has changed"]
 
 

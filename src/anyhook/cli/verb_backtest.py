@@ -66,6 +66,7 @@ from anyhook.replay.backtest import (
     put_together,
     spread,
 )
+from anyhook.replay.report import past_rules
 from anyhook.replay.trial import Trial, end_with, sandbox_of, works
 from anyhook.rules.pack_list import NAMES, members, path_of
 from anyhook.state.memory import Sketch
@@ -116,8 +117,7 @@ class BacktestPlan(Record):
 
             def pairs(line: JournalLine, event: Event, session: str) -> Iterator[Pair]:
                 event = event if event.data.get("session") else event.replace(data={**event.data, "session": session})
-                where = self.setup.replace(project=line.project or self.setup.project)
-                rules = Rules(engine.context.replace(setup=where, host=line.host or "backtest"), session)
+                rules = past_rules(line, engine.context)
                 if (asked := wants[event.name]) is not None:
                     rules.remember(asked, event, files, at_s=(line.at_ns or 0) / 1e9)
                 yield from _pairs(engine, subjects, event, rules)

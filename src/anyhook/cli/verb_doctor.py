@@ -16,7 +16,7 @@ from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.journal_input import time_of
 from anyhook.cli.known_words import AGENT
-from anyhook.cli.options import JsonOptions, option, switch
+from anyhook.cli.options import JsonOptions, ProjectOption, option, switch
 from anyhook.cli.verbs import check_agents, verb
 from anyhook.cli.view.console import BAD, GOOD, PLAIN, WARN, prefixed, wants_colour
 from anyhook.cli.view.record_text import when
@@ -52,8 +52,7 @@ INDENT = " " * 4
 SINCE, MAX_LISTED = "7d", 10
 
 
-class DoctorOptions(JsonOptions):
-    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+class DoctorOptions(JsonOptions, ProjectOption):
     live: bool = switch("--live", "Run the agents themselves, offline, and check that a refusal works.")
     past: bool = switch("--past", "Compare the agents' own transcripts with the journal: what was never asked about?")
     since: str | None = option("--since", "With --past: from this time on; default: 7d.", "TIME")

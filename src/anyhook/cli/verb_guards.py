@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.cli import DONE, render
 from anyhook.cli.fire import project_of
-from anyhook.cli.options import JsonOptions, option, switch
+from anyhook.cli.options import JsonOptions, ProjectOption, switch
 from anyhook.cli.undo import changing
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import FAINT, GOOD, cell, grid, show
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-class GuardsOptions(JsonOptions):
-    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+class GuardsOptions(JsonOptions, ProjectOption):
     rules: bool = switch("--rules", "Show every rule, with its id and its reason.")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import shutil
 import sys
@@ -13,9 +12,10 @@ import click
 from anyhook.cli import DONE, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
-from anyhook.cli.options import JsonOptions, option, switch
+from anyhook.cli.options import JsonOptions, ProjectOption, option, switch
 from anyhook.cli.undo import tell_undo, undo
 from anyhook.cli.verbs import check_agents, verb
+from anyhook.cli.view.difference import file_difference
 from anyhook.engine.catalog import build
 from anyhook.engine.last_words import last_words, refusals, words_path
 from anyhook.gates.agents import unheard, wanted
@@ -56,11 +56,10 @@ WITHOUT_US = {
 EXAMPLE = "anyhook install claude --dry-run"
 
 
-class InstallOptions(JsonOptions):
+class InstallOptions(JsonOptions, ProjectOption):
     scope: OwnScope | None = option(
         "--scope", "Whose config to change: the user's (default) or the project's.", "SCOPE", choices=OWN_SCOPES
     )
-    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
     dry_run: bool = switch("--dry-run", "Show what would change, and change nothing.")
 
 
@@ -288,16 +287,8 @@ def _on_path() -> bool:
 
 
 def _diff(change: FileChange) -> str:
-    before, after = (
-        (data or b"").decode("utf-8", "replace").splitlines(True) for data in (change.before, change.after)
-    )
-    lines = difflib.unified_diff(
-        before,
-        after,
-        change.path if change.before is not None else os.devnull,
-        change.path if change.after is not None else os.devnull,
-    )
-    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+    was, now = (change.path if data is not None else os.devnull for data in (change.before, change.after))
+    return "".join(f"{line}\n" for line in file_difference(change.before, change.after, was, now))
 
 
 def _show_diff(needed: list[FileChange]) -> None:

@@ -11,7 +11,7 @@ import click
 from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import HOOK
-from anyhook.cli.options import JsonOptions, option, repeated, switch
+from anyhook.cli.options import JsonOptions, ProjectOption, repeated, switch
 from anyhook.cli.person import require_person
 from anyhook.cli.undo import tell_undo, undo
 from anyhook.cli.verb_status import repository_root
@@ -38,8 +38,8 @@ ARGUMENT = [click.Argument(["name"], type=HOOK)]
 CONDITIONS = ("when", "before", "after")
 
 
-class RuleOptions(JsonOptions):
-    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+class RuleOptions(JsonOptions, ProjectOption):
+    """`anyhook rule`."""
 
 
 class RelaxOptions(RuleOptions):

@@ -12,7 +12,7 @@ import click
 from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
-from anyhook.cli.options import JsonOptions, option, switch
+from anyhook.cli.options import JsonOptions, ProjectOption, switch
 from anyhook.cli.person import may_change
 from anyhook.cli.undo import changing, tell_undo, undo
 from anyhook.cli.verb_add import remember
@@ -42,11 +42,10 @@ PROVEN = {"block": "refused", "ask": "asks you"}
 LIMIT_S = 60.0
 
 
-class SetupOptions(JsonOptions):
+class SetupOptions(JsonOptions, ProjectOption):
     yes: bool = switch("--yes", "Do it without asking.")
     dry_run: bool = switch("--dry-run", "Show what would be done, and do nothing.")
     live: bool = switch("--live", "Also run each agent once, offline, and check that a refusal works.")
-    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
 
 
 class AgentSetup(Record):

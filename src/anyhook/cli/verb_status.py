@@ -13,7 +13,7 @@ import click
 from anyhook.cli import DONE, FINDINGS, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
-from anyhook.cli.options import JsonOptions, option, switch
+from anyhook.cli.options import JsonOptions, ProjectOption, switch
 from anyhook.cli.standing import ProjectStatus, status_of
 from anyhook.cli.verbs import check_agents, verb
 from anyhook.cli.view.console import BAD, FAINT, GOOD, WARN, cell, drawn, grid, prefixed, wants_colour
@@ -33,8 +33,7 @@ from anyhook.tables.registry import INSTALLABLE, dialect, host, hosts, past
 STYLES = {"armed": GOOD, "native": GOOD, "unmatched": FAINT, "disabled": FAINT, "shadow": WARN, "uncovered": WARN}
 
 
-class StatusOptions(JsonOptions):
-    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+class StatusOptions(JsonOptions, ProjectOption):
     short: bool = switch("--short", "Print one line, as for a shell prompt.")
 
 

@@ -9,7 +9,7 @@ import click
 
 from anyhook.cli import BLOCKED, DONE, render
 from anyhook.cli.fire import project_of
-from anyhook.cli.options import JsonOptions, option
+from anyhook.cli.options import JsonOptions, ProjectOption, option
 from anyhook.cli.verb_facts import lines
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import prefixed
@@ -24,9 +24,8 @@ from anyhook.rules.calls import facts_of
 WORDS = {"block": "refused", "ask": "a person is asked", "allow": "allowed", "none": "passes"}
 
 
-class TryOptions(JsonOptions):
+class TryOptions(JsonOptions, ProjectOption):
     tool: str | None = option("--tool", "The tool's name; default: Bash.", "NAME")
-    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
 
 
 @verb("try", TryOptions, "anyhook try 'git push --force'", [click.Argument(["command"])])

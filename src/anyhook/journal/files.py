@@ -82,26 +82,19 @@ def parts_of_file(file: BinaryIO, start: int = 0) -> list[tuple[int, int]]:
     return found
 
 
-def blocks_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
-    """The complete lines of a part, several at once. It does not move the file position, so processes can share the
-    descriptor."""
+def lines_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
+    """The complete lines of a part. It does not move the file position, so processes can share the descriptor."""
     size = LARGE_BLOCK
     while first < last:
         block = read_at(descriptor, min(size, last - first), first)
         end = block.rfind(b"\n") + 1
-        if not end:
-            if first + len(block) >= last:
-                return
+        if end:
+            yield from BytesIO(block[:end])
+            first, size = first + end, LARGE_BLOCK
+        elif first + len(block) >= last:
+            return
+        else:
             size *= 2  # a line longer than that
-            continue
-        yield block[:end]
-        first, size = first + end, LARGE_BLOCK
-
-
-def lines_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
-    """The same line by line."""
-    for block in blocks_of(descriptor, first, last):
-        yield from BytesIO(block)
 
 
 def lines_with(file: BinaryIO, mark: bytes, *, low: bool) -> Iterator[bytes]:

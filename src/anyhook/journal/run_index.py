@@ -6,13 +6,13 @@ from __future__ import annotations
 import os
 import sqlite3
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import BinaryIO
 
 from anyhook.journal.files import lines_of, open_all, parts_of_file
 from anyhook.journal.machines import name_of
-from anyhook.journal.runs import Columns, HookRuns, Kind, Plain, columns_of
+from anyhook.journal.runs import HookRuns, Kind, Plain, columns_of, from_plain, plain
 from anyhook.journal.search import SLACK_NS, Wanted
 from anyhook.journal.writer import current_path
 from anyhook.model import lean_json
@@ -93,7 +93,7 @@ def _prepare(index: sqlite3.Connection) -> None:
 class Runs:
     """The runs of all hooks: those of the journal's unchanging parts from the index, the latest from the journal."""
 
-    def __init__(self, index: sqlite3.Connection, latest: Columns) -> None:
+    def __init__(self, index: sqlite3.Connection, latest: Sequence[HookRuns]) -> None:
         self._index, self._latest = index, latest
 
     def between(self, wanted: Wanted) -> Iterator[HookRuns]:
@@ -106,9 +106,9 @@ class Runs:
         )
         for machine, hooks, *columns in rows:
             names: list[tuple[str, list[Kind], int]] = lean_json.loads(hooks)  # type: ignore[assignment]
-            yield from Columns.of((names, *columns), machine).hooks
+            yield from from_plain((names, *columns), machine)
         if not asked:
-            yield from self._latest.hooks
+            yield from self._latest
 
 
 @contextmanager
@@ -132,7 +132,7 @@ def known_runs(
 
 def _taken(
     index: sqlite3.Connection, state_dir: str, tell: Callable[[int, int], None], since_ns: int | None
-) -> Columns:
+) -> list[HookRuns]:
     """Put every missing part into the index; returns the runs after the last part, which is still growing."""
     files = open_all(state_dir)
     try:
@@ -151,8 +151,8 @@ def _new_parts(
     files: list[tuple[str, BinaryIO]],
     tell: Callable[[int, int], None],
     since_ns: int | None,
-) -> Columns:
-    latest, todo = Columns([]), []
+) -> list[HookRuns]:
+    latest, todo = list[HookRuns](), []
     for identity, path, file in _known_files(index, files):
         if since_ns is not None and os.fstat(file.fileno()).st_mtime_ns < since_ns - SLACK_NS:
             continue
@@ -186,7 +186,7 @@ def _done(index: sqlite3.Connection, identity: int, size: int) -> int:
 
 def _columns(part: tuple[int, int, int, int]) -> Plain:
     _, descriptor, first, last = part
-    return columns_of(lines_of(descriptor, first, last)).plain()
+    return plain(columns_of(lines_of(descriptor, first, last)))
 
 
 def _span(at: bytes) -> tuple[int, int]:

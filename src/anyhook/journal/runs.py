@@ -38,7 +38,7 @@ class HookRuns(Record):
     """For each run, the index of its kind."""
     spent_s: array[float]
     took_s: array[float]
-    """The same by four digits, for percentiles."""
+    """The same by four digits, for percentiles: rounding takes longer than reading."""
     machine: str = ""
     """The machine that they are from, if it is one of many."""
 
@@ -52,35 +52,27 @@ class HookRuns(Record):
         return HookRuns(self.hook, self.kinds, at, kind, spent, took, self.machine)
 
 
-class Columns:
-    """The runs of a part of the journal, hook by hook."""
+def plain(hooks: Sequence[HookRuns]) -> Plain:
+    """As plain values, to be stored or sent to another process."""
+    at, kind, spent, took = array("q"), array("L"), array("d"), array("d")
+    for each in hooks:
+        at.extend(each.at)
+        kind.extend(each.kind)
+        spent.extend(each.spent_s)
+        took.extend(each.took_s)
+    names = [(each.hook, each.kinds, len(each.at)) for each in hooks]
+    return names, at.tobytes(), kind.tobytes(), spent.tobytes(), took.tobytes()
 
-    def __init__(self, hooks: list[HookRuns]) -> None:
-        self.hooks = hooks
 
-    def plain(self) -> Plain:
-        """As plain values, to be stored or sent to another process."""
-        at, kind, spent, took = array("q"), array("L"), array("d"), array("d")
-        for each in self.hooks:
-            at.extend(each.at)
-            kind.extend(each.kind)
-            spent.extend(each.spent_s)
-            took.extend(each.took_s)
-        names = [(each.hook, each.kinds, len(each.at)) for each in self.hooks]
-        return names, at.tobytes(), kind.tobytes(), spent.tobytes(), took.tobytes()
-
-    @classmethod
-    def of(cls, plain: Plain, machine: str = "") -> Columns:
-        names, *texts = plain
-        at, kind, spent, took = array("q", texts[0]), array("L", texts[1]), array("d", texts[2]), array("d", texts[3])
-        hooks: list[HookRuns] = []
-        start = 0
-        for hook, kinds, count in names:
-            end = start + count
-            columns = (at[start:end], kind[start:end], spent[start:end], took[start:end])
-            hooks.append(HookRuns(hook, kinds, *columns, machine))
-            start = end
-        return cls(hooks)
+def from_plain(stored: Plain, machine: str = "") -> Iterator[HookRuns]:
+    names, *texts = stored
+    at, kind, spent, took = array("q", texts[0]), array("L", texts[1]), array("d", texts[2]), array("d", texts[3])
+    start = 0
+    for hook, kinds, count in names:
+        end = start + count
+        columns = (at[start:end], kind[start:end], spent[start:end], took[start:end])
+        yield HookRuns(hook, kinds, *columns, machine)
+        start = end
 
 
 class Durations:
@@ -111,8 +103,8 @@ def rounded(seconds: float) -> float:
     return round(seconds, 2 + (seconds < 0.01) + (seconds < 0.1) + (seconds < 1) + (seconds < 10))
 
 
-def columns_of(lines: Iterable[bytes]) -> Columns:
-    """The runs in these lines."""
+def columns_of(lines: Iterable[bytes]) -> list[HookRuns]:
+    """The runs in these lines, hook by hook."""
     by_hook: dict[str, list[tuple[int, int, float]]] = {}
     kinds: dict[str, dict[Kind, int]] = {}
     for line in lines:
@@ -128,7 +120,7 @@ def columns_of(lines: Iterable[bytes]) -> Columns:
         took_s = array("d", map(rounded, spent_s))
         columns = (array("q", times), array("L", places), array("d", spent_s), took_s)
         made.append(HookRuns(hook, [*kinds[hook]], *columns))
-    return Columns(made)
+    return made
 
 
 def runs_of(line: JournalLine) -> Iterator[Run]:

@@ -9,7 +9,17 @@ from itertools import compress
 from math import fsum
 from typing import TYPE_CHECKING
 
-from anyhook.journal.runs import BACKGROUND, EACH_EVENT, FAILED, OFF, SHADOW, TIMED_OUT, Durations, HookRuns, Kind
+from anyhook.journal.runs import (
+    BACKGROUND,
+    EACH_EVENT,
+    FAILED,
+    OFF,
+    SHADOW,
+    TIMED_OUT,
+    Durations,
+    HookRuns,
+    Kind,
+)
 from anyhook.journal.search import PROOF, Wanted
 from anyhook.model.outcome import BLOCK
 from anyhook.model.record import Record

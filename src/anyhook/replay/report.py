@@ -116,7 +116,7 @@ def _home(hook: Hook, context: Context) -> str | None:
 
 
 def _take(asked: Sequence[HookReport], line: JournalLine, decision: RecordedDecision, context: Context) -> None:
-    rules = _past_rules(line, context)
+    rules = past_rules(line, context)
     for found in asked:
         hook = found.hook
         if _home(hook, context) not in (None, line.project):
@@ -140,7 +140,7 @@ def _take(asked: Sequence[HookReport], line: JournalLine, decision: RecordedDeci
             found.take(line, _today(hook, rules, event_in(line)), enforced=False)
 
 
-def _past_rules(line: JournalLine, context: Context) -> Rules:
+def past_rules(line: JournalLine, context: Context) -> Rules:
     """The rules, evaluated as if in the folder where the call was made."""
     where = context.setup.replace(project=line.project or context.setup.project)
     return Rules(context.replace(setup=where, host=line.host or context.host), line.session or "")

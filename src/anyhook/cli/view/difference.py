@@ -40,3 +40,9 @@ def _lines(value: Json, path: str) -> Iterator[str]:
             if path
             else lean_json.dumps(value, ensure_ascii=False)
         )
+
+
+def file_difference(before: bytes | None, after: bytes | None, was: str, now: str) -> list[str]:
+    """The same for a file, with its names before and now."""
+    old, new = ((data or b"").decode("utf-8", "replace").splitlines() for data in (before, after))
+    return [*difflib.unified_diff(old, new, was, now, lineterm="")]

@@ -12,7 +12,7 @@ from anyhook.agents._rulesync import NAME as RULESYNC
 from anyhook.agents._rulesync import rulesync_hooks
 from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.fire import project_of
-from anyhook.cli.options import JsonOptions, option
+from anyhook.cli.options import JsonOptions, ProjectOption, option
 from anyhook.cli.verbs import check_dialects, verb
 from anyhook.documents.files import Files
 from anyhook.engine.cases import program_of
@@ -37,8 +37,7 @@ from anyhook.tables.rows import Dialect, EventRow, Scene
 from anyhook.tables.translate import restored
 
 
-class ConvertOptions(JsonOptions):
-    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+class ConvertOptions(JsonOptions, ProjectOption):
     from_: str | None = option("--from", "The dialect that the hooks are written in, or `rulesync`.", "DIALECT")
     to: str | None = option("--to", "The dialect to write them in.", "DIALECT")
     out: str | None = option("--out", "Where to write them; default: the project.", "DIR")
