@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from anyhook.cli import BadCall, render
 from anyhook.cli.journal_input import MachineOption, RecordFilter, count_of, folder_of, sound, wanted_of
@@ -15,14 +15,9 @@ from anyhook.cli.standing import here
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import wants_colour
 from anyhook.cli.view.log_line import log_line
-from anyhook.cli.view.rows import row_of
+from anyhook.cli.view.rows import Row, row_of
+from anyhook.journal.read import JournalLine
 from anyhook.journal.search import follow, newest, search
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from anyhook.cli.view.rows import Row
-    from anyhook.journal.read import JournalLine
 
 MAX_TEXT = 2_000
 """How many characters of one text a line shows, if no terminal cuts it earlier."""

@@ -9,8 +9,9 @@ import sys
 import termios
 import time
 import tty
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from types import FrameType
 
 import click
 
@@ -26,10 +27,6 @@ from anyhook.platform.places import state_dir
 from anyhook.platform.run import END_SIGNALS
 from anyhook.state.approvals import Approvals
 from anyhook.tables.isolation import error_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
 
 FIRST_SHOWN = 20
 """How many of the newest records come first."""

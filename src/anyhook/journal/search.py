@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from heapq import merge
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from anyhook.journal.files import (
     lines_with,
@@ -23,15 +24,10 @@ from anyhook.journal.read import JournalLine, parsed, reached, read_line
 from anyhook.journal.record import known_by
 from anyhook.journal.writer import blocks_backwards, end_of_lines
 from anyhook.model import lean_json
+from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import BinaryIO
-
-    from anyhook.model.json_types import Json
-
-    Stop = Callable[[], bool]
+Stop = Callable[[], bool]
 
 SLACK_NS = 60_000_000_000
 """Records are in the order in which they were written, which is nearly that of their times."""

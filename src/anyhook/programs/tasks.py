@@ -6,6 +6,7 @@ from __future__ import annotations
 import configparser
 import shlex
 import tomllib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from anyhook.model.pattern import later, re
@@ -13,8 +14,6 @@ from anyhook.programs.program import Word
 from anyhook.programs.project_files import PackageCall, package_scripts, service_lines, task_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from anyhook.programs.rows import RecipeKind
 
 NAMED_PART: dict[RecipeKind, re.Pattern[str]] = {
