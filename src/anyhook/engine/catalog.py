@@ -20,7 +20,7 @@ from anyhook.install.used_packs import rule_file
 from anyhook.model import lean_json
 from anyhook.model.call import Call
 from anyhook.model.event import Event
-from anyhook.model.hook import ARMED, BROKEN, CHANGED, DISABLED, UNTRUSTED, Hook, Layer, Source
+from anyhook.model.hook import ARMED, BROKEN, CHANGED, DISABLED, OF_POLICY, UNTRUSTED, Hook, Layer, Source
 from anyhook.model.json_types import Json
 from anyhook.model.lean_json import dumps
 from anyhook.model.problem import WARNING
@@ -32,11 +32,9 @@ from anyhook.programs.named import LAUNCHERS, is_stream, named_files, on_project
 from anyhook.state.hook_types import HookTypes
 from anyhook.state.installs import Installs
 from anyhook.state.ledger import Item, Ledger
-from anyhook.state.managed import required, with_managed
 from anyhook.state.plans import Setup
-from anyhook.state.policies import FUNCTIONS, Policy, read_policies, with_policies
+from anyhook.state.policies import FUNCTIONS, Policy, read_policies, required, with_managed, with_policies
 from anyhook.state.policies import RULES as RULE_FILE
-from anyhook.state.policies import named as named_by_policy
 from anyhook.state.settings import Settings, read_settings, unread
 from anyhook.state.switches import Switches
 from anyhook.tables.host_rows import EntryFault
@@ -102,7 +100,7 @@ def builtins(dialect: Dialect) -> list[Hook]:
 # approved their content for that folder. They cannot hide or switch off another folder's hooks.
 
 
-TRUST, GUARDS = "anyhook trust", "anyhook guards"
+TRUST, GUARDS, OF_PACKAGE = "anyhook trust", "anyhook guards", "package"
 
 
 def package_folders(setup: Setup, files: Files) -> dict[str, str]:
@@ -121,23 +119,27 @@ def package_folders(setup: Setup, files: Files) -> dict[str, str]:
     return found
 
 
-def package_layers(table: Dialect, roots: Roots, mode: Trust, ledger: Ledger, files: Files) -> list[Layer]:
-    """The approved part of what a package declares in one dialect. The package's folder is the project of the roots."""
+def from_elsewhere(table: Dialect, folder: str, loaded: Loaded) -> tuple[Roots, list[Source]]:
+    """The roots of a package or a policy, whose folder is their project, and where it may declare hooks of a
+    dialect."""
+    roots = loaded.roots.replace(project=folder, outer=folder, plugin_dirs=())
     found = [source for source in discover(table, roots) if source.scope == "project"]
-    places = [source for source in found if lies_in(source.path, roots.project)]
-    layers = [load(table, source, files) for source in places if files.look(source.path) is not None]
-    return trust(table, layers, mode, ledger, roots, files)
+    return roots, [source for source in found if lies_in(source.path, folder)]
 
 
-def named(hook: Hook, package: str, folder: str) -> Hook:
-    """A package's hook, with the package in its id."""
+def _loaded_of(table: Dialect, sources: Sequence[Source], files: Files) -> list[Layer]:
+    return [load(table, source, files) for source in sources if files.look(source.path) is not None]
+
+
+def named(hook: Hook, kind: str, name: str, project: str) -> Hook:
+    """A hook of a package or a policy, with the name in its id."""
     dialect, _scope, rest = hook.id.split(":", 2)
-    why = hook.why.replace(f"`{TRUST}`", f"`{TRUST} --project {folder}`")
-    return hook.replace(id=f"{dialect}:package:{package}:{rest}", project=folder, why=why)
+    why = hook.why.replace(f"`{TRUST}`", f"`{TRUST} --project {project}`")
+    return hook.replace(id=f"{dialect}:{kind}:{name}:{rest}", project=project, why=why)
 
 
 def is_packaged(hook: Hook) -> bool:
-    return hook.id.startswith(f"{hook.dialect}:package:")
+    return hook.id.startswith(f"{hook.dialect}:{OF_PACKAGE}:")
 
 
 def approval_of(hook: Hook) -> str:
@@ -732,17 +734,18 @@ def _packaged(
     """The hooks of packages in one dialect; an error in one package does not affect the others."""
     found: list[Hook] = []
     for folder, package in packages.items():
-        roots, off = loaded.roots.replace(project=folder, outer=folder, plugin_dirs=()), switches.off(folder)
-        with Isolated(loaded.files, folder, f"no hook of the package {package} is used", table.name):
+        files, off = loaded.files, switches.off(folder)
+        with Isolated(files, folder, f"no hook of the package {package} is used", table.name):
             if lies_in(folder, setup.project):
                 if loaded.too_large is not None:
                     continue
                 loaded.charge(folder)
-            layers = package_layers(table, roots, setup.trust, ledger, loaded.files)
+            roots, sources = from_elsewhere(table, folder, loaded)
+            layers = trust(table, _loaded_of(table, sources, files), setup.trust, ledger, roots, files)
             loaded.stop_charging()
-            own = [named(hook, package, folder) for hook in joined(table, layers, roots, loaded.files)]
+            own = [named(hook, OF_PACKAGE, package, folder) for hook in joined(table, layers, roots, files)]
             found += [_switched(hook, off) for hook in own]
-        loaded.files.budget = None
+        files.budget = None
     return found
 
 
@@ -767,15 +770,12 @@ def of_policy(table: Dialect, policy: Policy, loaded: Loaded) -> list[Hook]:
         for name in own
         if name in policy.files
     ]
-    roots = loaded.roots.replace(project=folder, outer=folder, plugin_dirs=())
-    found = [source for source in discover(table, roots) if source.scope == "project"]
-    places = [source.replace(scope=policy.scope) for source in found if lies_in(source.path, folder)]
+    roots, found = from_elsewhere(table, folder, loaded)
+    places = [source.replace(scope=policy.scope) for source in found]
     hooks: list[Hook] = []
     for sources, project in ((rules, ""), (places, folder)):
-        layers = [load(table, source, files) for source in sources if files.look(source.path) is not None]
-        hooks += [
-            named_by_policy(hook, policy).replace(project=project) for hook in joined(table, layers, roots, files)
-        ]
+        theirs = joined(table, _loaded_of(table, sources, files), roots, files)
+        hooks += [named(hook, OF_POLICY, policy.name, project).replace(scope=policy.scope) for hook in theirs]
     return hooks
 
 

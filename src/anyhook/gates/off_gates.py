@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from anyhook.engine.match import Catalog, HookStep, known
 from anyhook.engine.settle import is_gate
 from anyhook.gates.gate import GateStatus
-from anyhook.gates.status import dropped, off_gate, unreadable
+from anyhook.gates.status import lost_gates, off_gate
 from anyhook.model.event import Event
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook
 from anyhook.model.outcome import BLOCK, STOPPING, Outcome
@@ -50,14 +50,12 @@ def _closed(step: HookStep, setup: Setup, catalog: Catalog, event: Event) -> Hoo
 
 def _missing(setup: Setup, catalog: Catalog, event: Event) -> Iterator[HookStep]:
     """Gates without a step: hooks that are gone, and unreadable files, which may be guards for anything."""
-    blind = list(unreadable(catalog.problems))
-    hidden = {gate.dialect for gate in blind if gate.scope in ("project", "")}
-    for hook in catalog.gone:
-        wanted = not hook.native_event or event.name in hook.events
-        if wanted and is_gate(hook) and denies(hook.id, catalog) and not hidden & {hook.dialect, ""}:
-            yield from _closing(hook, GateStatus.of(hook, "changed", "gone", why=hook.why), event)
-    for gate in (*blind, *dropped(catalog)):
-        if denies(gate.id, catalog) and (gate.event is None or _at(gate, event)):
+    for gate, hook in lost_gates(catalog):
+        if not denies(gate.id, catalog):
+            continue
+        if hook is not None:
+            yield from _closing(hook, gate, event) if not hook.native_event or event.name in hook.events else ()
+        elif gate.event is None or _at(gate, event):
             for name in (gate.dialect,) if gate.dialect else setup.dialects:
                 yield from _closing(_stand_in(gate, name), gate, event)
 

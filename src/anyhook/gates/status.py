@@ -36,19 +36,21 @@ def gates(setup: Setup, catalog: Catalog, host: Host | None = None, mode: Mode |
     """The state of every gate of a project, in the order of the catalog; only the gates in one agent, if it is
     given."""
     agent = host.name if host is not None else None
-    lost = list(unreadable(catalog.problems))
-    blind = {gate.dialect for gate in lost if gate.scope in ("project", "")}
     faults = [fault for fault in catalog.entries if agent in (None, fault.agent)]
     found = [_of_hook(hook, setup, catalog, host, mode, faults) for hook in catalog.hooks if is_gate(hook)]
-    found += [*_gone(catalog, blind), *lost, *dropped(catalog), *entries_off(faults)]
+    found += [*(gate for gate, _ in lost_gates(catalog)), *entries_off(faults)]
     return [gate.replace(agent=agent) for gate in found]
 
 
-def _gone(catalog: Catalog, blind: set[str]) -> Iterator[GateStatus]:
-    """Gates that are no longer declared. A hook in a file that cannot be read does not count as gone."""
+def lost_gates(catalog: Catalog) -> Iterator[tuple[GateStatus, Hook | None]]:
+    """The gates without a hook in the catalog: those that are no longer declared, with the hook of their approval;
+    files that cannot be read, and declarations that cannot be used. A hook in such a file does not count as gone."""
+    lost = list(unreadable(catalog.problems))
+    blind = {gate.dialect for gate in lost if gate.scope in ("project", "")}
     for hook in catalog.gone:
         if is_gate(hook) and not blind & {hook.dialect, ""}:
-            yield GateStatus.of(hook, "changed", "gone", why=hook.why)
+            yield GateStatus.of(hook, "changed", "gone", why=hook.why), hook
+    yield from ((gate, None) for gate in (*lost, *dropped(catalog)))
 
 
 def off_gate(hook: Hook, setup: Setup, catalog: Catalog) -> GateStatus | None:

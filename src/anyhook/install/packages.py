@@ -160,16 +160,16 @@ def current_files(rule_file: str, name: str) -> dict[str, bytes]:
 def put(package: Package, rule_file: str) -> list[str]:
     """Copies a package next to a rule file and pins it; returns the names for `use`."""
     drop_files(rule_file, package.name)
-    write_files(package, folder_of(rule_file, package.name))
+    write_files(package.files, folder_of(rule_file, package.name))
     pinned = {"source": package.source, "revision": package.revision, "files": package.pins()}
     _write_lock(rule_file, {**read_lock(rule_file), package.name: pinned})
     return used_names(package)
 
 
-def write_files(package: Package, folder: str) -> None:
-    for path, data in package.files.items():
+def write_files(files: Mapping[str, bytes], folder: str) -> None:
+    for path, data in files.items():
         target = os.path.join(folder, path)
-        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.makedirs(os.path.dirname(target), 0o755, exist_ok=True)
         replace_file(target, data, 0o755 if data.startswith(b"#!") else 0o644)
 
 

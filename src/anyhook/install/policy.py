@@ -19,7 +19,7 @@ from time import time_ns
 from anyhook.documents.files import Files
 from anyhook.documents.parse import repeated_key
 from anyhook.documents.read import Unreadable, read_bytes
-from anyhook.install.packages import BadPackage, checkout, split_revision
+from anyhook.install.packages import BadPackage, checkout, split_revision, write_files
 from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.model.words import HookScope
@@ -287,7 +287,8 @@ def _install(fetched: Fetched, base: str, scope: HookScope, keys: Sequence[str],
         fetched.name, scope, folder, fetched.source, fetched.version, tuple(pinned), needed, digest, pins, time_ns(),
         CURRENT, "", fetched.agents,
     )  # fmt: skip
-    _write(fetched.files, folder)
+    os.makedirs(folder, 0o755)
+    write_files(fetched.files, folder)
     _keep(base, {**installed, policy.name: policy})
     return policy
 
@@ -313,14 +314,6 @@ def _check_version(version: int, digest: str, before: Policy) -> None:
         raise PolicyRefused(f"it is version {version}, and version {before.version} is installed")
     if version == before.version and digest != before.manifest:
         raise PolicyRefused(f"it is version {version} like the installed one, with other content")
-
-
-def _write(files: Mapping[str, bytes], folder: str) -> None:
-    os.makedirs(folder, 0o755)
-    for path, data in files.items():
-        target = f"{folder}/{path}"
-        os.makedirs(os.path.dirname(target), 0o755, exist_ok=True)
-        replace_file(target, data, 0o755 if data.startswith(b"#!") else 0o644)
 
 
 def remove(name: str, base: str, scope: HookScope) -> bool:

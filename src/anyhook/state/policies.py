@@ -1,11 +1,12 @@
-"""Policies that `anyhook policy pull` has installed: signed folders with rules, hook files and settings. This module
-reads them. A policy whose files are not what was pulled is damaged: none of its hooks counts, and what guards could
-have refused is refused until it is whole again."""
+"""What others decide over the user's settings: the organisation, and policies that `anyhook policy pull` has installed,
+which are signed folders with rules, hook files and settings. This module reads them. A policy whose files are not what
+was pulled is damaged: none of its hooks counts, and what guards could have refused is refused until it is whole
+again."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from anyhook.documents.files import Files
@@ -191,7 +192,41 @@ def _tell(policy: Policy, files: Files) -> None:
         )
 
 
-# Settings. A policy can only make them stricter.
+# Settings. A policy can only make them stricter; the organisation can do both.
+
+
+def with_managed(settings: Settings, env: Mapping[str, str], files: Files, home: str) -> Settings:
+    """The user's settings, overridden by the organisation's if there are any. Neither users nor projects can turn its
+    hooks off."""
+    path = f"{managed_dir(env)}/config.toml"
+    if not believed(path, files):
+        return settings
+    theirs, said = _said_in(path, files, home, SCOPE)
+    whole = {key: getattr(theirs, key) for key in (*LAXEST_FIRST, "protect", "require") if key in said}
+    merged = {
+        key: {**getattr(settings, key), **getattr(theirs, key)}
+        for key in ("dialects", "hooks", "hook_off", "hook_mode", "models", "providers", "journal")
+    }
+    return settings.replace(plugins=(*settings.plugins, *theirs.plugins), **whole, **merged)
+
+
+def _said_in(path: str, files: Files, home: str, scope: HookScope) -> tuple[Settings, Collection[str]]:
+    """What a file says that counts over the user's, and its keys; all that can be stricter, if it cannot be read."""
+    theirs = read_settings(path, files, home, scope)
+    document = Files().document(path, "toml")  # its problems are reported already
+    return theirs, document if isinstance(document, dict) else LAXEST_FIRST
+
+
+def required(settings: Settings, hooks: Iterable[Hook]) -> Settings:
+    """The settings that keep the organisation's hooks on, and make them refuse if they break."""
+    own = [hook.id for hook in hooks if hook.scope == SCOPE]
+    if not own:
+        return settings
+    return settings.replace(
+        hook_mode={**settings.hook_mode, **dict.fromkeys(own, "enforce")},
+        hooks={**settings.hooks, **dict.fromkeys(own, "deny")},
+        hook_off={**settings.hook_off, **dict.fromkeys(own, "deny")},
+    )
 
 
 def with_policies(settings: Settings, policies: Sequence[Policy], files: Files, home: str) -> Settings:
@@ -209,9 +244,7 @@ def with_policies(settings: Settings, policies: Sequence[Policy], files: Files, 
 
 def _with_one(settings: Settings, policy: Policy, files: Files, home: str) -> Settings:
     path = f"{policy.folder}/{SETTINGS}"
-    theirs = read_settings(path, files, home, policy.scope)
-    document = type(files)().document(path, "toml")  # its problems are reported already
-    said = document if isinstance(document, dict) else LAXEST_FIRST
+    theirs, said = _said_in(path, files, home, policy.scope)
     for key in said:
         if key not in OF_A_POLICY:
             what = f"a policy cannot set `{key}`; it is ignored"
@@ -251,9 +284,3 @@ def _stricter(key: str, one: str, other: str) -> str:
 
 def _is_own(hook: str, policy: Policy) -> bool:
     return hook.split(":", 1)[-1].startswith(f"{OF_POLICY}:{policy.name}:")
-
-
-def named(hook: Hook, policy: Policy) -> Hook:
-    """A policy's hook, with the policy in its id."""
-    dialect, _scope, rest = hook.id.split(":", 2)
-    return hook.replace(id=f"{dialect}:{OF_POLICY}:{policy.name}:{rest}", scope=policy.scope)
