@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from anyhook.engine.engine import RunIds
-    from anyhook.engine.interpret import Interpreted
     from anyhook.engine.routes import Routes
     from anyhook.handlers import Waitable
     from anyhook.handlers.model_client import AnyModel
@@ -33,8 +32,6 @@ class Context(Record):
     config: Settings
     routes: Routes
     recorder: Recorder
-    interpreted: Interpreted
-    """A cache of hooks' answers, as `read_again` reads them."""
     trace: Trace
     ids: RunIds
     warned: set[tuple[str, str]]

@@ -105,7 +105,7 @@ class Engine:
             setup.env, setup.project, host, options.session or None, mode, config.journal, one_shot=options.one_shot
         )
         context = Context(
-            setup, config, Routes(setup, catalog, enforced=mode != "shadow"), recorder, {}, Trace(setup.env), RunIds(),
+            setup, config, Routes(setup, catalog, enforced=mode != "shadow"), recorder, Trace(setup.env), RunIds(),
             set(), [], recorder.session, host, mode, options.on_failure or config.on_failure, options.one_shot,
             options.hands_over, deadline_s=options.deadline_s, model=options.model, spare_model=options.spare_model,
         )  # fmt: skip

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from anyhook.tables.cell_names import ExitMeaning, KeyKind, ReasonSource
     from anyhook.tables.rows import Draft, Key, Reply
 
-    Interpreted = dict[tuple[str, str, int | None, bytes, bytes], Outcome]
-    """Hook, event, exit status and streams → what that asks for."""
-
 ENDINGS = {
     "timed_out": "it did not end within its limit of {limit:g} s and was killed",
     "signalled": "signal {signal} ended it",
@@ -29,10 +26,6 @@ ENDINGS = {
 SHELL_NOT_FOUND = 127
 """A shell's exit status for a program that is not there."""
 UNREAD_STATUS = "it exited with status {}, which its dialect does not read"
-MAX_KNOWN, MAX_KNOWN_SIZE = 500, 4_096
-"""How many answers of hooks are remembered, and up to which length."""
-
-
 MAY_BE_JSON = (b"[", b'"', b"f")
 """The first characters of JSON that is not an object but may be meant as a refusal: a list, a text, `false`."""
 
@@ -107,22 +100,6 @@ def _read(hook: Hook, reply: Reply, event: str, run: Run, code: int, meaning: Ex
 def _speaks(reply: Reply, run: Run) -> bool:
     """Whether its output counts in spite of its exit status."""
     return reply.speaks_anyway and reply.read(run.stdout)[0] == "object"
-
-
-def read_again(known: Interpreted, hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
-    """The same as `interpret`, with a cache: most hooks give the same answer day after day."""
-    if run.ending != "exited" or len(run.stdout) + len(run.stderr) > MAX_KNOWN_SIZE:
-        return interpret(hook, reply, event, run)
-    said = (hook.id, event, run.exit_code, run.stdout, run.stderr)
-    found = known.get(said)
-    if found is None:
-        found = interpret(hook, reply, event, run)
-        changeable = (found.tool_input, found.tool_output, found.history, found.recipe)
-        if changeable == (None, None, None, None):  # otherwise a caller could change it for the next one
-            if len(known) >= MAX_KNOWN:
-                known.clear()
-            known[said] = found
-    return found
 
 
 def stderr_text(run: Run) -> str:

@@ -64,8 +64,9 @@ def _refusal(
     found = next(_refusals(reply if heard or failed else None, event, answer), None)
     if found is None and heard:
         found = _overruled(run.stdout)
-    is_reported = found is not None and failed and heard and _reads_at(reply, event, found[0])  # by the failure
-    return None if is_reported else found
+    if found is not None and failed and heard and any(key.path == found[0] and key.counts(event) for key in reply.keys):
+        return None  # the failure reports it: the dialect reads this key, whatever its value
+    return found
 
 
 def _with_refusal(outcome: Outcome, hook: Hook, event: str, path: Path, item: Json) -> Outcome:
@@ -173,25 +174,16 @@ def _is_read(reply: Reply, event: str, path: Path, value: Json) -> bool:
     return False
 
 
-def _reads_at(reply: Reply, event: str, path: Path) -> bool:
-    """Whether the dialect reads a key in answers to this event, whatever its value."""
-    return any(key.path == path and key.counts(event) for key in reply.keys)
-
-
 def _unread(hook: Hook, reply: Reply, answer: dict[str, Json]) -> list[Problem]:
     if reply.unknown is not None:
         return []  # the dialect has its own message for it
-    known = _documented(reply)
+    known = {key.path for key in reply.keys} | {tuple(path.split(".")) for path in reply.also}
     names = sorted({path[0] for path in known})
     return [
         Problem("unread-key", f"the key `{'.'.join(path)}` of its answer is not read", hook.where(),
                 fix=f"Correct its spelling, or remove it. Keys: {', '.join(names)}.", severity=WARNING)
         for path in _strangers(answer, known, ())
     ]  # fmt: skip
-
-
-def _documented(reply: Reply) -> set[Path]:
-    return {key.path for key in reply.keys} | {tuple(path.split(".")) for path in reply.also}
 
 
 def _strangers(answer: dict[str, Json], known: set[Path], prefix: Path) -> Iterator[Path]:

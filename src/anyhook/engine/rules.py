@@ -531,7 +531,8 @@ def remembering(hooks: Iterable[Hook], event: str) -> Remembering | None:
             key = _key_of(node[2], spared)
             found[key] = (key, (node[1], needs_of(node[1]), spared))
     by_day, by_day_and_known, by_spent = _counted(nodes)
-    by_secret, by_file = any(map(asks_for_seen, nodes)), any(map(_asks_for_files, remembering))
+    by_secret = any(map(asks_for_seen, nodes))
+    by_file = any(is_about_files(node) for hook in remembering for node in nodes_of(condition_of(hook)[0]))
     only_downloads = all(map(is_about_downloads, filter(is_about_the_past, nodes)))
     return Remembering((*found.values(),), by_day, by_day_and_known, by_secret, by_file, by_spent, only_downloads)
 
@@ -541,10 +542,6 @@ def _counted(nodes: Iterable[Node]) -> tuple[bool, bool, bool]:
     counted = {(node[3] == "day", counts_what_is_told(node)) for node in nodes if node[0] == "over"}
     by_day, by_spent = (any(each[place] for each in counted) for place in (0, 1))
     return by_day, (True, False) in counted, by_spent
-
-
-def _asks_for_files(hook: Hook) -> bool:
-    return any(map(is_about_files, nodes_of(condition_of(hook)[0])))
 
 
 def _may_be_downloaded(facts: Facts) -> bool:

@@ -6,7 +6,7 @@ and return values, and the walk lets those count."""
 
 from __future__ import annotations
 
-from anyhook.engine.interpret import read_again
+from anyhook.engine.interpret import interpret
 from anyhook.engine.match import HookStep, Route, match
 from anyhook.engine.merge import REFUSING, Judged, judge, merge, posture_of, unless_exempt
 from anyhook.engine.present import GRACE_S, UNPREPARED, Prepared, present, scene_of, start_hook
@@ -447,7 +447,7 @@ class Walk:
 
             run = unless_never_ran(call, reply, self.event.name, run)
         had = hook.replace(limit_s=call.limit_s) if run.ending == "timed_out" else hook  # a host may have had less
-        outcome = read_again(context.interpreted, had, reply, self.event.name, run)
+        outcome = interpret(had, reply, self.event.name, run)
         cause = outcome.failure.cause if outcome.failure else ""
         self.runs.append(HookRun(hook, call, posture, model, run, cause, outcome, text))
         return call, run, outcome

@@ -4,7 +4,7 @@ agent has more tools than its table knows, such as those of MCP servers."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from difflib import get_close_matches
 
 from anyhook.engine.match import known
@@ -46,9 +46,15 @@ def _not_here(hook: Hook, table: Host) -> str:
     for seen in _calls(event, table):
         if not known(hook.replace(status=ARMED), dialect(hook.dialect), row, seen):
             return ""
-    if names & _own_names(table) or not names <= _all_names():
+    own = dialect(table.name).tools.values() if table.name in DIALECTS else ()
+    return _no_such_tool(names, {*table.tools, *(tool.native for tool in own)}, table.title, table.name)
+
+
+def _no_such_tool(names: frozenset[str], own: Collection[str], title: str, agent: str) -> str:
+    """That an agent has none of these tools, if all of them are known elsewhere; "" if it has one."""
+    if not names.isdisjoint(own) or not names <= _all_names():
         return ""
-    return f"{table.title} has no tool {', '.join(sorted(names))}{_right_names(names, table.name)}"
+    return f"{title} has no tool {', '.join(sorted(names))}{_right_names(names, agent)}"
 
 
 def tools_wanted(hook: Hook, event: str, table: Host) -> frozenset[str] | None:
@@ -95,10 +101,8 @@ def not_in_its_own(hook: Hook) -> str:
         return ""
     if hook.dialect in HOSTS:
         return _not_here(hook, host(hook.dialect))
-    names, own = found[0], _spelled(hook)
-    if not own or not names.isdisjoint(own) or not names <= _all_names():
-        return ""
-    return f"{table.title} has no tool {', '.join(sorted(names))}{_right_names(names, table.name)}"
+    own = _spelled(hook)
+    return _no_such_tool(found[0], own, table.title, table.name) if own else ""
 
 
 def _spelled(hook: Hook) -> list[str]:
@@ -153,11 +157,6 @@ def _calls(event: str, table: Host) -> Iterator[Event]:
         ours |= {"write_file", "edit_file"}
     for name in (*table.tools, *sorted(ours)):
         yield recalled(table, Event(event, {"tool": name, "input": {}}, hosted=True))
-
-
-def _own_names(table: Host) -> set[str]:
-    own = dialect(table.name).tools.values() if table.name in DIALECTS else ()
-    return {*table.tools, *(row.native for row in own)}
 
 
 def _all_names() -> set[str]:

@@ -163,7 +163,7 @@ def put(package: Package, rule_file: str) -> list[str]:
     write_files(package.files, folder_of(rule_file, package.name))
     pinned = {"source": package.source, "revision": package.revision, "files": package.pins()}
     _write_lock(rule_file, {**read_lock(rule_file), package.name: pinned})
-    return used_names(package)
+    return [f"{FOLDER}/{package.name}/{path}" for path in package.rule_files]
 
 
 def write_files(files: Mapping[str, bytes], folder: str) -> None:
@@ -171,10 +171,6 @@ def write_files(files: Mapping[str, bytes], folder: str) -> None:
         target = os.path.join(folder, path)
         os.makedirs(os.path.dirname(target), 0o755, exist_ok=True)
         replace_file(target, data, 0o755 if data.startswith(b"#!") else 0o644)
-
-
-def used_names(package: Package) -> list[str]:
-    return [f"{FOLDER}/{package.name}/{path}" for path in package.rule_files]
 
 
 def drop(rule_file: str, name: str) -> None:

@@ -172,7 +172,8 @@ def _is_plain(name: str) -> bool:
 def _checked(source: str, found: dict[str, bytes]) -> Fetched:
     """The files, if they are exactly those of the manifest."""
     manifest = found.pop(MANIFEST, None)
-    signatures = tuple(found.pop(name) for name in _signature_names() if name in found)
+    names = (SIGNATURE, *(f"{SIGNATURE}.{number}" for number in range(2, MAX_SIGNATURES + 1)))
+    signatures = tuple(found.pop(name) for name in names if name in found)
     if manifest is None:
         raise PolicyRefused(f"it has no {MANIFEST}")
     name, version, pins, agents = _manifest(manifest)
@@ -190,10 +191,6 @@ def _checked(source: str, found: dict[str, bytes]) -> Fetched:
     if not signatures:
         raise PolicyRefused(f"it is not signed: it has no {SIGNATURE}")
     return Fetched(source, name, version, manifest, signatures, found, agents)
-
-
-def _signature_names() -> list[str]:
-    return [SIGNATURE, *(f"{SIGNATURE}.{number}" for number in range(2, MAX_SIGNATURES + 1))]
 
 
 def _manifest(data: bytes) -> tuple[str, int, dict[str, str], dict[str, str]]:

@@ -250,7 +250,11 @@ def _with_one(settings: Settings, policy: Policy, files: Files, home: str) -> Se
             what = f"a policy cannot set `{key}`; it is ignored"
             fix = f"A policy's settings: {', '.join(OF_A_POLICY)}."
             files.problem("bad-setting", what, path, fix=fix, severity=WARNING)
-    whole = {key: _stricter(key, getattr(settings, key), getattr(theirs, key)) for key in LAXEST_FIRST if key in said}
+    whole = {
+        key: max(getattr(settings, key), getattr(theirs, key), key=words.index)
+        for key, words in LAXEST_FIRST.items()
+        if key in said
+    }
     hooks = {
         field: _of_hooks(key, getattr(settings, field), getattr(theirs, field), policy)
         for key, field in (("on_failure", "hooks"), ("off", "hook_off"), ("mode", "hook_mode"))
@@ -276,10 +280,6 @@ def _of_hooks(key: str, ours: Mapping[str, str], theirs: Mapping[str, str], poli
         elif value == LAXEST_FIRST[key][-1]:
             made[hook] = value
     return made
-
-
-def _stricter(key: str, one: str, other: str) -> str:
-    return max(one, other, key=LAXEST_FIRST[key].index)
 
 
 def _is_own(hook: str, policy: Policy) -> bool:
