@@ -4,42 +4,31 @@ follows no redirection, uses no proxy, and sends no variable that the declaratio
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from time import monotonic, time_ns
 from urllib.parse import urlsplit
 
-from anyhook.model.call import Call, Run
+from anyhook.model.call import Call
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
 from anyhook.model.words import Ending
 from anyhook.platform.child import OUTPUT_LIMIT
+from anyhook.platform.watcher import InThread
 
 VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
-class HttpRun:
-    """One request in progress. A thread runs it; any thread may wait for it or end it."""
+class HttpRun(InThread):
+    """One request in progress."""
 
     def __init__(self, hook: Hook, call: Call, env: Mapping[str, str]) -> None:
         self._spec, self._call, self._env = hook.spec, call, env
-        self._started_ns, self._started_s = time_ns(), monotonic()
-        self._done, self._lock = threading.Event(), threading.Lock()
-        self._run: Run | None = None
         self._connection: HTTPConnection | None = None
-        threading.Thread(target=self._work, name=f"anyhook-{hook.name}", daemon=True).start()
-
-    def wait(self, grace_s: float | None = None) -> Run | None:
-        left_s = self._left_s()
-        self._done.wait(left_s if grace_s is None else min(grace_s, left_s))
-        if self._run is None and self._left_s() <= 0.0:
-            self.end("timed_out")
-        return self._run
+        super().__init__(hook.name, call.limit_s)
 
     def end(self, ending: Ending = "cancelled") -> None:
         """Stop waiting for the answer."""
-        self._conclude(ending, None)
+        self._conclude(ending)
         connection = self._connection
         socket = connection.sock if connection is not None else None
         if socket is not None:
@@ -48,25 +37,13 @@ class HttpRun:
             except OSError:
                 pass
 
-    def _left_s(self) -> float:
-        return self._started_s + self._call.limit_s - monotonic()
-
-    def _conclude(self, ending: Ending, code: int | None, stdout: bytes = b"", stderr: str = "") -> None:
-        if len(stdout) > OUTPUT_LIMIT:
-            ending, code, stdout = "overflowed", None, stdout[:OUTPUT_LIMIT]
-        with self._lock:
-            if self._run is None:
-                spent_s = monotonic() - self._started_s
-                self._run = Run(ending, code, stdout, stderr.encode("utf-8", "replace"), self._started_ns, spent_s)
-                self._done.set()
-
     # -- in the thread
 
     def _work(self) -> None:
         try:
             status, body = self._post()
         except TimeoutError:
-            self._conclude("timed_out", None)
+            self._conclude("timed_out")
         except (OSError, HTTPException, ValueError) as error:
             self._conclude(
                 "exited", 1, stderr=f"no answer from {self._spec['url']}: {str(error) or type(error).__name__}"

@@ -4,11 +4,9 @@ model's text counts as the output of a process, and is read by the dialect's rul
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import json
 import os
 import re
-import threading
 from time import monotonic, time_ns
 from typing import TYPE_CHECKING
 
@@ -21,8 +19,8 @@ from anyhook.model.json_types import Json
 from anyhook.model.record import Record
 from anyhook.model.texts import install_command
 from anyhook.model.words import Ending
-from anyhook.platform.child import OUTPUT_LIMIT
 from anyhook.platform.spawn import inside_hook
+from anyhook.platform.watcher import InThread
 from anyhook.state.settings import Settings
 from anyhook.tables.rows import Asking, Dialect, Scene
 
@@ -32,8 +30,9 @@ if TYPE_CHECKING:
 LOADING_S = 60.0
 """How long the client library may take to load. This does not count for the hook's limit: it can take seconds on a busy
 machine, while a limit of one second is meant for the model."""
-ENDING_S = 5.0
-"""How long to wait, once time is up, for the thread to end what it started."""
+LOADING_LOOK_S, ENDING_S = 1.0, 5.0
+"""How often we look whether the client is loaded, and how long to wait, once time is up, for the thread to end what
+it started."""
 
 
 def start_question(
@@ -53,30 +52,26 @@ def _not_started(why: str) -> Run:
     return Run("not_started", None, b"", b"", time_ns(), 0.0, why)
 
 
-class RunningQuestion:
-    """One question in progress. One thread waits for the model; any thread may wait for it or end it."""
+class RunningQuestion(InThread):
+    """One question in progress."""
 
     def __init__(
         self, hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel, settings: Settings
     ) -> None:
         self._hook, self._dialect, self._call, self._scene = hook, dialect, call, scene
         self._model, self._settings = model, settings
-        self._started_ns, self._started_s = time_ns(), monotonic()
-        self._asking, self._done, self._lock = threading.Event(), threading.Event(), threading.Lock()
-        self._until = self._started_s + LOADING_S
-        self._run: Run | None = None
         self._ending: Ending | None = None
         self._task: tuple[asyncio.AbstractEventLoop, asyncio.Task[None]] | None = None
-        context = contextvars.copy_context()
-        threading.Thread(target=context.run, args=(self._work,), name=f"anyhook-{hook.name}", daemon=True).start()
+        super().__init__(hook.name, LOADING_S)
 
     def wait(self, grace_s: float | None = None) -> Run | None:
         if grace_s is not None:
             self._done.wait(grace_s)
             return self._run
-        self._asking.wait(max(0.0, self._until - monotonic()))
-        if not self._done.wait(max(0.0, self._until - monotonic()) + ENDING_S):
-            self._conclude("timed_out")
+        # The time changes when the client is loaded.
+        while not self._done.wait(min(self._left_s() + ENDING_S, LOADING_LOOK_S)):
+            if self._until_s + ENDING_S <= monotonic():
+                self._conclude("timed_out")
         return self._run
 
     def end(self, ending: Ending = "cancelled") -> None:
@@ -91,19 +86,6 @@ class RunningQuestion:
                 pass
             self._done.wait(ENDING_S)
         self._conclude(ending)
-
-    def _conclude(
-        self, ending: Ending, code: int | None = None, stdout: str = "", stderr: str = "", error: str | None = None
-    ) -> None:
-        said, noted = stdout.encode("utf-8", "replace"), stderr.encode("utf-8", "replace")
-        if len(said) > OUTPUT_LIMIT:
-            ending, code, said = "overflowed", None, said[:OUTPUT_LIMIT]
-        with self._lock:
-            if self._run is None:
-                spent_s = monotonic() - self._started_s
-                self._run = Run(ending, code, said, noted[:OUTPUT_LIMIT], self._started_ns, spent_s, error)
-                self._done.set()
-                self._asking.set()
 
     # -- in the thread
 
@@ -126,19 +108,18 @@ class RunningQuestion:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 (this is a coroutine)
         with self._lock:
-            self._until = monotonic() + self._call.limit_s
+            self._until_s = monotonic() + self._call.limit_s
             self._task = (asyncio.get_running_loop(), task)
             ended = self._ending
-        self._asking.set()
         if ended:
             self._conclude(ended)
             return
         try:
             async with asyncio.timeout(self._call.limit_s) as bound:
                 code, said, noted = await self._answer(client)
-            self._conclude("exited", code, said, noted)
+            self._conclude("exited", code, said.encode("utf-8", "replace"), noted)
         except TimeoutError:
-            self._conclude("timed_out" if bound.expired() else "exited", 1, "", "the model's client ran out of time")
+            self._conclude("timed_out" if bound.expired() else "exited", 1, b"", "the model's client ran out of time")
         except asyncio.CancelledError:
             self._conclude(self._ending or "cancelled")
 
@@ -151,7 +132,7 @@ class RunningQuestion:
         noted = f"{asked.note}\n" if asked.note else ""
         if with_tools:
             env = without_keys(self._scene.env, key_names(self._settings))
-            place = Workplace(self._scene.project, env, nonce, self._until)
+            place = Workplace(self._scene.project, env, nonce, self._until_s)
             code, text = await client.ask(asked, None, place.tools())
             noted += place.notes()
         else:

@@ -3,23 +3,20 @@ too long keeps running, because a thread cannot be killed, but its answer no lon
 
 from __future__ import annotations
 
-import contextvars
 import importlib
 import inspect
 import os
 import sys
-import threading
 from collections.abc import Awaitable, Callable
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFileLoader, FileFinder
-from time import monotonic, time_ns
 from types import ModuleType
 
 from anyhook.hooks.worker import SourceOnly
 from anyhook.model import lean_json as json
-from anyhook.model.call import Call, Run
+from anyhook.model.call import Call
 from anyhook.model.hook import Hook
-from anyhook.model.words import Ending
 from anyhook.platform.spawn import inside_hook
+from anyhook.platform.watcher import InThread
 from anyhook.tables.registry import module_of
 from anyhook.tables.rows import Dialect, Scene
 
@@ -32,44 +29,19 @@ class ProjectPath(str):
     __slots__ = ()
 
 
-class CallableRun:
+class CallableRun(InThread):
     """One call of a callable."""
 
     def __init__(self, hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> None:
         self._hook, self._dialect, self._call, self._scene = hook, dialect, call, scene
-        self._started_ns, self._started_s = time_ns(), monotonic()
-        self._done = threading.Event()
-        self._run: Run | None = None
-        self._lock = threading.Lock()
-        context = contextvars.copy_context()
-        threading.Thread(target=context.run, args=(self._work,), name=f"anyhook-{hook.name}", daemon=True).start()
-
-    def wait(self, grace_s: float | None = None) -> Run | None:
-        left = max(0.0, self._started_s + self._call.limit_s - monotonic())
-        if self._done.wait(left if grace_s is None else min(grace_s, left)):
-            return self._run
-        if grace_s is not None and grace_s < left:
-            return None
-        self.end("timed_out")
-        return self._run
-
-    def end(self, ending: Ending = "cancelled") -> None:
-        self._conclude(Run(ending, None, b"", b"", self._started_ns, monotonic() - self._started_s))
-
-    def _conclude(self, run: Run) -> None:
-        with self._lock:
-            if self._run is None:
-                self._run = run
-                self._done.set()
+        super().__init__(hook.name, call.limit_s)
 
     def _work(self) -> None:
         inside_hook.set(True)
-        stdout, stderr, code = b"", b"", 0
         try:
-            stdout = self._answer()
+            self._conclude("exited", 0, self._answer())
         except BaseException as error:  # noqa: BLE001 (whatever a hook raises, SystemExit included, is its own failure)
-            code, stderr = 1, f"{type(error).__name__}: {error}".encode("utf-8", "replace")
-        self._conclude(Run("exited", code, stdout, stderr, self._started_ns, monotonic() - self._started_s))
+            self._conclude("exited", 1, stderr=f"{type(error).__name__}: {error}")
 
     def _answer(self) -> bytes:
         own = self._scene.project if self._hook.scope == "project" else None
@@ -83,8 +55,7 @@ class CallableRun:
         import asyncio
 
         async def bounded() -> object:
-            left = max(0.0, self._started_s + self._call.limit_s - monotonic())
-            async with asyncio.timeout(left) as bound:
+            async with asyncio.timeout(self._left_s()) as bound:
                 try:
                     return await awaitable
                 finally:
