@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from anyhook.engine.settle import INSTEAD_OF
-from anyhook.gates.observed import (
-    ASKABLE,
-    NOTHING,
-    QUIET_EFFECTS,
-    SUB_AGENTS,
-    UNSEEN,
-    WORKS,
-    Sight,
-    load,
-    promised,
-    sights,
-    undriven,
-)
+from anyhook.gates.observed import ASKABLE, WORKS, load, promised
 from anyhook.model.event import EVENTS
 from anyhook.model.json_types import Json
 from anyhook.state.entry_places import OWN
 from anyhook.tables.host_rows import EFFECTS, Host, HostEvent
 from anyhook.tables.registry import AGENTS, host
 from anyhook.tables.registry import HOSTS as ALL_HOSTS
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from live.matrix import NOTHING, QUIET_EFFECTS, SUB_AGENTS, UNSEEN, Sight, sights, undriven  # beside `docs`
 
 PAYLOADS = Path(__file__).resolve().parents[1] / "tests" / "data" / "payloads"
 CAPTURED, DOCUMENTED = "from captured payloads", "from documents"

@@ -13,13 +13,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from anyhook.gates.observed import OBSERVED_FILE, SUB_AGENTS, load, promised, sights, undriven
+from anyhook.gates.observed import OBSERVED_FILE, load, promised
 from anyhook.gates.versions import number_in, version_of
 from anyhook.tables.registry import HOSTS, drive, host, past
 from live import sabotage
 from live.approvals import CALLS, answered
 from live.canaries import shown
 from live.cost import spent
+from live.matrix import SUB_AGENTS, sights, undriven
 from live.past import proven
 from live.performance import attempt, environment
 from live.policy import judged

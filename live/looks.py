@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from anyhook.engine.settle import WORDS
 from anyhook.extra.live.drive import Request
 from anyhook.extra.live.script import ASIDE
-from anyhook.gates.observed import HEARD, NOTHING, STOPPED, UNASKED, WORKS
+from anyhook.gates.observed import WORKS
+from live.matrix import HEARD, NOTHING, STOPPED, UNASKED
 
 OUTPUT = "OUTPUTOLD"
 END_SAID = WORDS["end_turn", "context"].format("")

@@ -15,10 +15,10 @@ from typing import Any
 from anyhook.extra.live.drive import DriveResult, drive
 from anyhook.extra.live.script import Step
 from anyhook.extra.live.stage import Stage
-from anyhook.gates.observed import NOT_FIRED, SUB_AGENTS
 from anyhook.tables.registry import host
 from live.hooks import borrowed
 from live.looks import Evidence
+from live.matrix import NOT_FIRED, SUB_AGENTS
 from live.trials import SUB, Trial
 
 AGENTS = Path(__file__).resolve().parent.parent / ".agents"

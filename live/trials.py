@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from anyhook.extra.live.script import ASIDE, Step
-from anyhook.gates.observed import SUB_AGENTS
 from anyhook.tables.drive_rows import ASKING, DELEGATING, FULL
 from live.hooks import Answers, agenthooks, answering, answering_about, context, kodelet, kodik
 from live.looks import (
@@ -31,6 +30,7 @@ from live.looks import (
     unsent_by_end,
     went_on,
 )
+from live.matrix import SUB_AGENTS
 
 OLD_PROMPT = "Please do PROMPTOLD what has to be done."
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 
 import pytest
+from row_check import mistakes
 
 from anyhook.journal import secrets
 from anyhook.programs import quick
 from anyhook.programs.facts import Facts
-from anyhook.programs.row_check import mistakes
 from anyhook.programs.rows import ProgramRow, Wraps
 from anyhook.programs.table import PROGRAMS, known_programs, row_of
 from anyhook.rules import calls

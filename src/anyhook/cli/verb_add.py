@@ -296,7 +296,7 @@ def described(package: Package) -> list[str]:
     """The hooks of a package and what they run, in any dialect. It starts none of them."""
     with TemporaryDirectory(prefix="anyhook-package-") as made:
         folder = os.path.realpath(made)
-        write_files(package, folder)
+        write_files(package.files, folder)
         entries = look(ProjectOptions(project=folder)).entries
         lines = [line for entry in entries if entry.status != REMOVED for line in what_it_runs(entry)]
         return [f"  {line.replace(f'{folder}/', '')}" for line in lines]

@@ -3,20 +3,9 @@ wrong."""
 
 from __future__ import annotations
 
-from anyhook.gates.observed import (
-    ASKABLE,
-    HEARD,
-    LOST,
-    NOT_FIRED,
-    NOTHING,
-    STOPPED,
-    SUB_AGENTS,
-    WORKS,
-    Sight,
-    load,
-    promised,
-    sights,
-)
+from live.matrix import HEARD, NOT_FIRED, NOTHING, STOPPED, SUB_AGENTS, Sight, sights
+
+from anyhook.gates.observed import ASKABLE, LOST, WORKS, load, promised
 from anyhook.model.json_types import Json
 from anyhook.tables.registry import HOSTS, drive, host
 from each_of import each_of
