@@ -77,10 +77,8 @@ def settle(decision: Decision, says: Mapping[HostEffect, Say], where: str) -> Se
     if "block" in effects:
         for name in ("ask", "allow", "input", "prompt"):
             effects.pop(name, None)
-    for name in ("history", "recipe") if decision.enforced else ():  # no host can be told of these
-        if getattr(decision, name) is not None:
-            problems.append(_lost(name, where))
-    return Settled(effects, tuple(problems))
+    untold = [name for name in ("history", "recipe") if decision.enforced and getattr(decision, name) is not None]
+    return Settled(effects, (*problems, *(_lost(name, where) for name in untold)))
 
 
 def _as_other(effect: HostEffect, other: HostEffect, value: Json) -> str:

@@ -31,7 +31,7 @@ LOADING_S = 60.0
 """How long the client library may take to load. This does not count for the hook's limit: it can take seconds on a busy
 machine, while a limit of one second is meant for the model."""
 LOADING_LOOK_S, ENDING_S = 1.0, 5.0
-"""How often we look whether the client is loaded, and how long to wait, once time is up, for the thread to end what
+"""How often it is checked that the client is loaded, and how long to wait, once time is up, for the thread to end what
 it started."""
 
 

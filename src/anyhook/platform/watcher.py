@@ -1,5 +1,5 @@
-"""Hooks with a thread of ours: one that waits for a process, so that several can be watched at the same time, and one
-that does the work itself."""
+"""Hooks with a thread: one that waits for a process, so that several can be watched at the same time, and one that does
+the work itself."""
 
 from __future__ import annotations
 
