@@ -77,8 +77,12 @@ def settle(decision: Decision, says: Mapping[HostEffect, Say], where: str) -> Se
     if "block" in effects:
         for name in ("ask", "allow", "input", "prompt"):
             effects.pop(name, None)
-    untold = [name for name in ("history", "recipe") if decision.enforced and getattr(decision, name) is not None]
-    return Settled(effects, (*problems, *(_lost(name, where) for name in untold)))
+    return Settled(effects, (*problems, *(_lost(name, where) for name in _unsupported(decision))))
+
+
+def _unsupported(decision: Decision) -> list[str]:
+    """What no host can be told."""
+    return [name for name in ("history", "recipe") if decision.enforced and getattr(decision, name) is not None]
 
 
 def _as_other(effect: HostEffect, other: HostEffect, value: Json) -> str:
