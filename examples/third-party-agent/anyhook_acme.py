@@ -3,21 +3,7 @@ its hooks are declared in is also where our own entry goes."""
 
 from __future__ import annotations
 
-from anyhook.model.hook import Hook, Layer, Source
-from anyhook.programs.commands import check_text
-from anyhook.tables.cells import names_or_pattern, native_name, project, session
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
-from anyhook.tables.hosted import event_rows, in_a_shell, tool_rows
-from anyhook.tables.patterns import check_pattern
-from anyhook.tables.readers import whole_object
-from anyhook.tables.rows import Dialect, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
-from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.documents.files import Files
-    from anyhook.model.json_types import Json
-    from anyhook.tables.sample_rows import Sample
+from anyhook.tables.vocabulary import *
 
 VERSION = "1.0.0"
 

@@ -17,6 +17,7 @@ from sources import SOURCE, nodes_of, tree_of
 
 import anyhook
 from anyhook.state.plans import read_plan
+from anyhook.tables import vocabulary
 from anyhook.tables.registry import sample
 from conftest import World
 
@@ -410,3 +411,18 @@ def test_a_module_for_an_extra_is_loaded_only_when_it_is_needed() -> None:
         if isinstance(node, ast.ImportFrom) and node.module in modules
     ]
     assert [each for each in found if not each.startswith("extra/")] == []
+
+
+def test_no_agent_imports_a_word_of_the_vocabulary() -> None:
+    """An agent's file takes all words of the vocabulary, after what it imports by name: a word with the same name would
+    silently take that one's place."""
+    imported = {
+        f"{path.name}: {alias.asname or alias.name}"
+        for path in sorted((SOURCE / "agents").rglob("*.py"))
+        if any(isinstance(node, ast.alias) and node.name == "*" for node in nodes_of(path))
+        for node in tree_of(path).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if (alias.asname or alias.name) in vocabulary.__all__
+    }
+    assert imported == set()

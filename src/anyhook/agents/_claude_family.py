@@ -7,9 +7,8 @@ from anyhook.tables.host_rows import HostEvent, HostTool, Say, Taken
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
-    from anyhook.model.json_types import Json
+    from anyhook.tables.vocabulary import Any, Json
 
 TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)), Taken("call_id", ("tool_use_id",)))
 AGENT = (Taken("agent_type", ("agent_type",)), Taken("last_message", ("last_assistant_message",)))

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from anyhook.tables.readers import object_or_prose, whole_object, yes_or_no
-from anyhook.tables.rows import SPECIFIC, Asking, Key, Reply
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.tables.cell_names import Printed, Words
+from anyhook.tables.vocabulary import *
 
 CONTEXT_EVENTS = (
     "session_start", "user_prompt_submit", "pre_tool", "post_tool", "post_tool_failure", "subagent_start", "stop",

@@ -5,30 +5,14 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import TOOLS
 from anyhook.agents._claude_replies import COMMAND
-from anyhook.model.hook import Hook, Layer, Source
 from anyhook.model.record import Record
-from anyhook.programs.commands import check_text
-from anyhook.tables.cells import always, is_plain, named_or_found, native_name, project, searched, session
-from anyhook.tables.hosted import in_a_shell, no_transcript, switched, tool_rows, without
-from anyhook.tables.isolation import one_file
-from anyhook.tables.patterns import check_pattern
-from anyhook.tables.rows import Dialect, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
-from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
+from anyhook.tables.vocabulary import *
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
+    from collections.abc import Mapping
 
-    from anyhook.documents.files import Files
     from anyhook.documents.parse import Syntax
-    from anyhook.model.event import Event
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import HandlerKind, HookScope
-    from anyhook.tables.cell_names import ScaffoldShape
-    from anyhook.tables.host_rows import Host
-    from anyhook.tables.hosted import Variables
-    from anyhook.tables.rows import EventRow, Launch, Scene
 
 BASE = (
     Field("session_id", session), Field("transcript_path", no_transcript), Field("cwd", project),

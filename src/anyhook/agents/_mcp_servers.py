@@ -8,11 +8,7 @@ from anyhook.tables.shapes import guess
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.documents.files import Files
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
+    from anyhook.tables.vocabulary import Files, Hook, Json, Mapping
 
 OWN_SERVERS = "[agent.mcp] of anyhook's settings"
 

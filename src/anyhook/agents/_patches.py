@@ -7,8 +7,7 @@ from anyhook.model import lean_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Input
+    from anyhook.tables.vocabulary import Input, Json
 
 BEGIN, END = "*** Begin Patch", "*** End Patch"
 ADD, UPDATE, DELETE, MOVE = "*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "

@@ -4,32 +4,9 @@ from __future__ import annotations
 
 import os
 
-from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.named import stands_alone
-from anyhook.tables.cells import fixed, local_time, native_name, project, session, tool_and_content
 from anyhook.tables.folders import FolderShape, load_folders
-from anyhook.tables.readers import object_or_text
-from anyhook.tables.rows import (
-    Dialect,
-    EventRow,
-    Field,
-    Key,
-    Launch,
-    Limits,
-    Misplaced,
-    Reply,
-    Roots,
-    Scaffold,
-    Scene,
-    ToolRow,
-    differences,
-)
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.documents.files import Files
-    from anyhook.model.json_types import Json
-    from anyhook.tables.sample_rows import Sample
+from anyhook.tables.vocabulary import *
 
 TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"), Field("tool_use_id", "call_id"))
 RESULT = (Field("tool_output", "output"), Field("error", "tool_error"), Field("duration_ms", "duration_ms"))

@@ -12,24 +12,7 @@ import os
 from anyhook.agents._claude_family import DENY, grouped
 from anyhook.agents._family import ONE_BY_ONE, HookFile, Layout, Loader, family, misplaced
 from anyhook.agents._results import unpacked
-from anyhook.model.hook import DISABLED, Hook, Layer, Source
-from anyhook.tables.cells import fixed, projects, session
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
-from anyhook.tables.hosted import event_rows, in_a_shell, merged, no_transcript, without
-from anyhook.tables.isolation import one_file
-from anyhook.tables.readers import whole_object
-from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, Scene, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from anyhook.documents.files import Files
-    from anyhook.model.json_types import Json
-    from anyhook.tables.cell_names import Words
-    from anyhook.tables.rows import Draft, Launch
-    from anyhook.tables.sample_rows import Sample
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "1.2.7"
 

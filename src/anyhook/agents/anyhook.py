@@ -5,34 +5,10 @@ from __future__ import annotations
 
 from anyhook.documents.managed import SCOPE, believed, managed_dir
 from anyhook.model.event import EVENTS as CANONICAL
-from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import SHELL
 from anyhook.rules.wildcards import any_like
-from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.inprocess import BLOCKS
-from anyhook.tables.readers import object_or_text, whole_object
-from anyhook.tables.rows import (
-    Dialect,
-    EventRow,
-    Failing,
-    Field,
-    Key,
-    Launch,
-    Limits,
-    Misplaced,
-    Reply,
-    Roots,
-    Scaffold,
-    Scene,
-)
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.documents.files import Files
-    from anyhook.model.call import Run
-    from anyhook.model.event import Event
-    from anyhook.model.json_types import Json
-    from anyhook.tables.sample_rows import Sample
+from anyhook.tables.vocabulary import *
 
 TOOL = (Field("tool", "tool"), Field("input", "input"))
 RESULT = (*TOOL, Field("output", "output"), Field("error", "tool_error", optional=True))

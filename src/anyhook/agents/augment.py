@@ -9,17 +9,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import TELL, context, grouped, permission, specific
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family, misplaced
-from anyhook.tables.cells import native_name, projects, session
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken
-from anyhook.tables.hosted import event_rows
-from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, Scene, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.tables.sample_rows import Sample
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "0.36"
 

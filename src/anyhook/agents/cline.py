@@ -15,23 +15,7 @@ from anyhook.agents._patches import (
     split_patch,
 )
 from anyhook.agents._results import unpacked
-from anyhook.model.hook import Hook, Layer, Source
-from anyhook.tables.cells import everything, native_name, projects, session, text_of
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
-from anyhook.tables.hosted import event_rows, tool_rows
-from anyhook.tables.isolation import one_file
-from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Dialect, Field, Key, Launch, Limits, Reply, Roots, Scaffold, Scene, differences
-from anyhook.tables.shapes import canonical
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.documents.files import Files
-    from anyhook.model.json_types import Json
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.rows import Draft, EventRow
-    from anyhook.tables.sample_rows import Sample
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "3.0.65"
 

@@ -8,17 +8,7 @@ from __future__ import annotations
 from anyhook.agents._claude_family import AGENT, TOOL, TOOLS, event, grouped
 from anyhook.agents._claude_family import BASE as CLAUDE_BASE
 from anyhook.agents._family import BASE, MODE, HookFile, Layout, aliased, claude_reply, family
-from anyhook.tables.cells import fixed
-from anyhook.tables.host_rows import Entry, Host, OffSwitch, Taken
-from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
-from anyhook.tables.rows import Failing, Field, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "2.163.0"
 

@@ -8,20 +8,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import BLOCK, FILE, context, grouped
 from anyhook.agents._family import MODE, HookFile, Layout, aliased, family
-from anyhook.tables.cells import fixed, native_name, project, session
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken, left_out
-from anyhook.tables.hosted import alone, event_rows
-from anyhook.tables.readers import object_or_prose
-from anyhook.tables.rows import SPECIFIC, Failing, Field, Key, Limits, Reply, Scene, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.rows import Draft
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "0.0.946"
 
@@ -90,12 +77,12 @@ def _called(name: str) -> Field:
     return Field("tool_name", lambda _scene: name)
 
 
-NOTHING = Field("tool_input", fixed({}))
+NO_INPUT = Field("tool_input", fixed({}))
 PAYLOADS = {
-    "SessionStart": (_called("session"), NOTHING),
+    "SessionStart": (_called("session"), NO_INPUT),
     "UserPromptSubmit": (_called("user_prompt"), Field("tool_input", _prompt)),
-    "SubagentStop": (_called("code-puppy"), NOTHING),
-    "SessionEnd": (_called("session"), NOTHING),
+    "SubagentStop": (_called("code-puppy"), NO_INPUT),
+    "SessionEnd": (_called("session"), NO_INPUT),
 }
 """The payloads of events that are not about a tool; they still name one."""
 EVENTS = tuple(row.replace(payload=PAYLOADS.get(row.native, row.payload)) for row in event_rows(HOST))

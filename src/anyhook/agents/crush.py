@@ -9,19 +9,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import EDIT, FILE
 from anyhook.agents._family import HookFile, Layout, family
-from anyhook.tables.cells import native_name, project, session
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
-from anyhook.tables.hosted import event_rows, merged
-from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.tables.cell_names import Words
-    from anyhook.tables.rows import Draft
-    from anyhook.tables.sample_rows import Sample
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "0.96.1"
 

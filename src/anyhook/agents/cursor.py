@@ -10,23 +10,7 @@ from __future__ import annotations
 from anyhook.agents._claude_family import EDIT, FILE, REASON, TASK, TRIGGER
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family, misplaced
 from anyhook.agents._results import unpacked
-from anyhook.tables.cells import MATCH_ALL, fixed, native_name, output_alone, project, projects, session, text_of
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken, left_out
-from anyhook.tables.hosted import alone, event_rows, no_transcript, tool_rows
-from anyhook.tables.patterns import BadPattern, compile_pattern
-from anyhook.tables.readers import object_or_nothing, whole_object
-from anyhook.tables.rows import EventRow, Failing, Field, Key, Reply, Scene, ToolRow, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.event import Event
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.tables.cell_names import Words
-    from anyhook.tables.rows import Draft
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "2026.09.26"
 

@@ -9,19 +9,7 @@ from __future__ import annotations
 from anyhook.agents._claude_family import BLOCK, EDIT, FILE, TOOL, event, grouped
 from anyhook.agents._family import HookFile, Layout, claude_reply, family, misplaced
 from anyhook.agents._patches import split_patch
-from anyhook.tables.cells import fixed, native_name, session
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken
-from anyhook.tables.hosted import event_rows, merged, not_in_a_stop_hook
-from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Field, Key, Scene, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.tables.cell_names import Words
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "3000.11"
 

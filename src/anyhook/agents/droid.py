@@ -10,18 +10,7 @@ from anyhook.agents._claude_family import BASE as CLAUDE_BASE
 from anyhook.agents._claude_family import EDIT, FILE, TASK, event, grouped
 from anyhook.agents._family import BASE, MODE, HookFile, Layout, aliased, claude_reply, family, misplaced
 from anyhook.agents._patches import split_patch
-from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch
-from anyhook.tables.hosted import event_rows, merged, not_in_a_stop_hook
-from anyhook.tables.patterns import compile_pattern
-from anyhook.tables.rows import Field, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.event import Event
-    from anyhook.model.hook import Hook
-    from anyhook.tables.rows import EventRow
-    from anyhook.tables.sample_rows import Sample
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "0.225"
 

@@ -16,19 +16,7 @@ from anyhook.agents._claude_family import (
     grouped,
 )
 from anyhook.agents._family import MODE, HookFile, Layout, aliased, claude_reply, family, misplaced
-from anyhook.tables.cells import event_in_snake_case, fixed, native_name, project, session
-from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch, Sign, Taken, left_out
-from anyhook.tables.hosted import alone, event_rows, no_transcript, not_in_a_stop_hook, now, read_new, said_new
-from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Field, Key, Limits, Scene, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.tables.cell_names import Words
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "1.0.41"
 

@@ -10,25 +10,7 @@ from anyhook.agents._claude_family import BLOCK
 from anyhook.agents._family import HookFile, Layout, family
 from anyhook.agents._results import unpacked
 from anyhook.programs.commands import words_of
-from anyhook.programs.loose import words_read
-from anyhook.programs.named import named_files
-from anyhook.tables.cells import fixed, native_name, project, session, text_of, whole_value
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
-from anyhook.tables.hosted import alone, event_rows
-from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Failing, Field, Key, Launch, Limits, Reply, Scene, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.documents.files import Files
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.tables.cell_names import Words
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.rows import Draft
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "0.19.0"
 

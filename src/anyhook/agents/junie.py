@@ -9,18 +9,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import EDIT, EXIT_2, FILE, PROMPT, REASON, SOURCE, TOOL, grouped
 from anyhook.agents._family import BASE, HookFile, Layout, claude_reply, family
-from anyhook.model.hook import Hook
-from anyhook.tables.cells import project
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Sign, Taken
-from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
-from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Failing, Field, Key, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.tables.cell_names import Words
-    from anyhook.tables.sample_rows import Sample
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "3110"
 

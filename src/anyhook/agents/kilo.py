@@ -12,8 +12,7 @@ from anyhook.tables.host_rows import Entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.vocabulary import Drive, Sample
 
 VERSION = "7.7.9"
 

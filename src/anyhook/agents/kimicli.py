@@ -8,9 +8,7 @@ from anyhook.tables.extend import extend
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.tables.host_rows import Entry
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.vocabulary import Entry, ProductChange, Sample
 
 VERSION = "1.51.0"
 

@@ -9,20 +9,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import EXIT_2, PROMPT, TOOL
 from anyhook.agents._family import ONE_BY_ONE, HookFile, Layout, family, misplaced
-from anyhook.model.hook import DISABLED, Hook
-from anyhook.tables.cells import MATCH_ALL, native_name, project, session
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
-from anyhook.tables.hosted import alone, event_rows
-from anyhook.tables.patterns import compile_pattern
-from anyhook.tables.rows import Field, Reply, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.event import Event
-    from anyhook.model.json_types import Json
-    from anyhook.tables.rows import EventRow
-    from anyhook.tables.sample_rows import Sample
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "1.2.37"
 

@@ -10,36 +10,9 @@ fail-closed."""
 from __future__ import annotations
 
 from anyhook.agents._claude_family import EXIT_2
-from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import argv_of, check_argv, expand_home, split
 from anyhook.programs.loose import argv_read
-from anyhook.programs.named import named_files
-from anyhook.tables.cells import everything, native_name, output_text, project, session
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
-from anyhook.tables.readers import whole_object
-from anyhook.tables.rows import (
-    Dialect,
-    EventRow,
-    Failing,
-    Field,
-    Key,
-    Launch,
-    Limits,
-    Misplaced,
-    Reply,
-    Roots,
-    Scaffold,
-    Scene,
-    differences,
-)
-from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.documents.files import Files
-    from anyhook.model.json_types import Json
-    from anyhook.tables.sample_rows import Sample
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "1.3.7"
 

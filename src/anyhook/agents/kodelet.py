@@ -6,37 +6,11 @@ from __future__ import annotations
 import os
 import stat
 
-from anyhook.model.hook import BROKEN, DISABLED, Hook, Layer, Source
-from anyhook.tables.cells import everything, native_name, project, session, utc_time
-from anyhook.tables.isolation import one_file
-from anyhook.tables.readers import whole_object_strict
-from anyhook.tables.rows import (
-    Builtin,
-    Dialect,
-    EventRow,
-    Field,
-    Key,
-    Launch,
-    Limits,
-    Reply,
-    Roots,
-    Scaffold,
-    Scene,
-    ToolRow,
-    differences,
-)
-from anyhook.tables.shapes import canonical, numbered, slug
+from anyhook.tables.vocabulary import *
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.documents.files import Files
-    from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
-    from anyhook.tables.cell_names import Printed, Words
-    from anyhook.tables.rows import Draft
-    from anyhook.tables.sample_rows import Sample
 
 
 def _result(scene: Scene) -> Json:

@@ -12,38 +12,12 @@ from __future__ import annotations
 import os
 
 from anyhook.agents._claude_family import BLOCK, EDIT, FILE, event, grouped
-from anyhook.model.hook import Hook, Layer, Source
-from anyhook.programs.commands import SHELL, check_text
-from anyhook.programs.loose import words_read
-from anyhook.programs.named import named_files
-from anyhook.tables.cells import native_name, whole_value
-from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Taken
-from anyhook.tables.patterns import check_pattern
-from anyhook.tables.readers import last_line_object
-from anyhook.tables.rows import (
-    Dialect,
-    EventRow,
-    Field,
-    Key,
-    Launch,
-    Limits,
-    Misplaced,
-    Reply,
-    Roots,
-    Scaffold,
-    Scene,
-    ToolRow,
-    differences,
-)
-from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
+from anyhook.programs.commands import SHELL
+from anyhook.tables.vocabulary import *
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.documents.files import Files
-    from anyhook.model.json_types import Json
     from anyhook.model.words import OwnScope
-    from anyhook.tables.rows import Draft
-    from anyhook.tables.sample_rows import Sample
 
 
 VERSION = "2026-11"

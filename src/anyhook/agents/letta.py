@@ -16,18 +16,7 @@ from anyhook.agents._claude_family import (
     grouped,
 )
 from anyhook.agents._family import ONE_BY_ONE, HookFile, Layout, family
-from anyhook.tables.cells import fixed, native_name, project, session, whole_value
-from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch, Taken
-from anyhook.tables.hosted import event_rows
-from anyhook.tables.readers import object_or_prose
-from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, Scene, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "0.34.12"
 UNFIRED = (

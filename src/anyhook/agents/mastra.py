@@ -8,18 +8,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import BY_EXIT_2, event
 from anyhook.agents._family import ONE_BY_ONE, HookFile, Layout, family
-from anyhook.tables.cells import failed, native_name, output_text, project, session
-from anyhook.tables.host_rows import Entry, Host, HostTool, Taken, left_out
-from anyhook.tables.hosted import alone, event_rows
-from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Field, Limits, Reply, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "0.32.1"
 UNFIRED = ("session_start", "user_prompt_submit", "notification", "subagent_start", "stop", "session_end")

@@ -9,20 +9,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import BASE, EXIT_2, event
 from anyhook.agents._family import MODE, HookFile, Layout, Loader, claude_reply, family, shape_of
-from anyhook.model.hook import BROKEN, Hook, Layer, Source
-from anyhook.tables.cells import fixed, native_name, project, session
-from anyhook.tables.host_rows import Entry, Host, HostTool, Sign, left_out
-from anyhook.tables.hosted import alone, event_rows, in_a_shell
-from anyhook.tables.rows import SPECIFIC, Field, Scene, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.documents.files import Files
-    from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Launch
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "1.4.1"
 

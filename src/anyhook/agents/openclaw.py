@@ -9,10 +9,7 @@ from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.vocabulary import Drive, Json, ProductChange, Sample
 
 VERSION = "2026.9.2"
 

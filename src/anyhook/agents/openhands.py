@@ -9,20 +9,7 @@ from __future__ import annotations
 from anyhook.agents._claude_family import DENY, grouped
 from anyhook.agents._family import ONE_BY_ONE, HookFile, Layout, family
 from anyhook.agents._results import parts_text
-from anyhook.tables.cells import fixed, names_or_pattern, native_name, project, session, snake_case
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
-from anyhook.tables.hosted import event_rows
-from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Field, Key, Reply, Scene, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.rows import Draft
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "1.16.0"
 

@@ -10,10 +10,7 @@ from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Take
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import HostEffect
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.vocabulary import Drive, HostEffect, Json, Sample
 
 VERSION = "0.87.1"
 

@@ -9,20 +9,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import BY_EXIT_2, TRIGGER, event
 from anyhook.agents._family import ONE_BY_ONE, HookFile, Layout, family
-from anyhook.tables.cells import fixed, native_name, project, session, whole_value
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
-from anyhook.tables.hosted import alone, event_rows
-from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.call import Run
-    from anyhook.model.json_types import Json
-    from anyhook.tables.cell_names import Printed
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "1.38.11"
 

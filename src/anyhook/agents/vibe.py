@@ -8,22 +8,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import DENY, EDIT, FILE, inside
 from anyhook.agents._family import ONE_BY_ONE, HookFile, Layout, family
-from anyhook.model.hook import Hook
-from anyhook.tables.cells import MATCH_ALL, native_name, output_text, project, session
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
-from anyhook.tables.hosted import event_rows, no_transcript
-from anyhook.tables.patterns import BadPattern, compile_pattern
-from anyhook.tables.readers import whole_object
-from anyhook.tables.rows import EventRow, Failing, Field, Key, Reply, Scene, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.event import Event
-    from anyhook.model.json_types import Json
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "3.0.2"
 

@@ -14,20 +14,7 @@ from anyhook.agents._claude_family import BLOCK, HALT, TOOL, TOOLS, event, speci
 from anyhook.agents._family import BASE, ONE_BY_ONE, HookFile, Layout, claude_reply, family, placed
 from anyhook.agents._patches import split_patch
 from anyhook.agents.copilot import is_an_editors
-from anyhook.tables.cells import everything, output_alone
-from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Sign, Taken
-from anyhook.tables.hosted import event_rows, not_in_a_stop_hook, now, read_new, said_new
-from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Input
-    from anyhook.tables.sample_rows import Sample
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "October 2026"
 

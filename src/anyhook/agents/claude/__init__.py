@@ -4,9 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.vocabulary import Drive, ProductChange, Sample
 
 VERSION = "2.1.325"
 OWN_FOLDERS = (

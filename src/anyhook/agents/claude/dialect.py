@@ -10,33 +10,8 @@ from anyhook.agents.claude.files import find
 from anyhook.agents.claude.files import load as load_source
 from anyhook.agents.claude.permission_rules import speaks_of
 from anyhook.agents.claude.servers import PROJECT_FILE, server_of
-from anyhook.model.hook import Hook, Layer, Source
-from anyhook.programs.commands import SHELL, check_text
-from anyhook.programs.loose import words_read
-from anyhook.programs.named import named_files
-from anyhook.tables.cells import MATCH_ALL, agent_id, always, is_plain, named_or_found, native_name, project, session
-from anyhook.tables.hosted import env_of, no_transcript
-from anyhook.tables.patterns import BadPattern, compile_pattern
-from anyhook.tables.rows import (
-    Dialect,
-    EventRow,
-    Failing,
-    Field,
-    Launch,
-    Limits,
-    Misplaced,
-    Scaffold,
-    Scene,
-    ToolRow,
-    differences,
-)
-from anyhook.tables.shapes import EntryShape, HandlerShape
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.documents.files import Files
-    from anyhook.model.event import Event
-    from anyhook.model.json_types import Json
+from anyhook.programs.commands import SHELL
+from anyhook.tables.vocabulary import *
 
 LIMITS = {
     "command": Limits(600.0), "prompt": Limits(30.0), "agent": Limits(60.0), "http": Limits(600.0),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from anyhook.tables.cells import agent_id
-from anyhook.tables.hosted import no_transcript, not_in_a_stop_hook
-from anyhook.tables.rows import EventRow, Field
+from anyhook.tables.vocabulary import *
 
 
 def named(*names: str) -> tuple[Field, ...]:

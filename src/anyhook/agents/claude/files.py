@@ -5,16 +5,7 @@ from __future__ import annotations
 
 from anyhook.documents.parse import split_front_matter
 from anyhook.documents.read import Unreadable
-from anyhook.model.hook import Hook, Layer, Source
-from anyhook.tables.hosted import plugin, switched
-from anyhook.tables.isolation import one_file
-from anyhook.tables.rows import Roots
-from anyhook.tables.shapes import Entries, EntryShape, canonical
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.documents.files import Files
-    from anyhook.model.json_types import Json
+from anyhook.tables.vocabulary import *
 
 AGENTS, SKILLS, COMMANDS = "agents", "skills", "commands"
 PARTS = {AGENTS: "{}", SKILLS: "{}/SKILL.md", COMMANDS: "{}"}

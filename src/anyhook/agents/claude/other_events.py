@@ -10,8 +10,7 @@ from anyhook.tables.host_rows import HostEvent, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.words import HostEffect
-    from anyhook.tables.host_rows import Say
+    from anyhook.tables.vocabulary import HostEffect, Say
 
 WHY = "hooked up only if a hook wants it: older versions may refuse a settings file that names it"
 

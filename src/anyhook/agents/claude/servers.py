@@ -8,10 +8,7 @@ from anyhook.agents._mcp_servers import chosen, table_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
+    from anyhook.tables.vocabulary import Hook, Json, Mapping
 
 PROJECT_FILE = ".mcp.json"
 

@@ -10,49 +10,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import BASE, HALT, TASK, event, grouped, specific
 from anyhook.agents._patches import rejoin_shell, split_patch, split_shell
-from anyhook.model.hook import Hook, Layer, Source
-from anyhook.programs.commands import check_text
-from anyhook.tables.cells import agent_id, always, fixed, named_or_found, native_name, project, session
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch
-from anyhook.tables.hosted import (
-    alone,
-    event_rows,
-    in_a_shell,
-    not_in_a_stop_hook,
-    plugin,
-    switched,
-    tool_rows,
-    without,
-)
-from anyhook.tables.patterns import check_pattern
-from anyhook.tables.readers import object_or_words
-from anyhook.tables.rows import (
-    SPECIFIC,
-    Dialect,
-    Field,
-    Key,
-    Limits,
-    Misplaced,
-    Reply,
-    Roots,
-    Scaffold,
-    Scene,
-    ToolRow,
-    differences,
-)
-from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.documents.files import Files
-    from anyhook.model.event import Event
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import HandlerKind
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.rows import EventRow
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "0.166.0"
 

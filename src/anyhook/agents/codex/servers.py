@@ -8,10 +8,7 @@ from anyhook.documents.files import Files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
+    from anyhook.tables.vocabulary import Hook, Json, Mapping
 
 PROJECT_CONFIG = ".codex/config.toml"
 

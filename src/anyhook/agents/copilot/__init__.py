@@ -12,52 +12,7 @@ from anyhook.agents._claude_family import BLOCK, NOTE, REASON, TRIGGER
 from anyhook.agents._claude_family import TOOLS as CLAUDE_TOOLS
 from anyhook.agents._patches import split_patch
 from anyhook.agents._results import as_text, result_text, unpacked
-from anyhook.model.hook import DISABLED, Hook, Layer, Source
-from anyhook.programs.commands import check_text
-from anyhook.tables.cells import MATCH_ALL, fixed, is_plain, native_name, project, session
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Say, Sign, Taken
-from anyhook.tables.hosted import (
-    env_of,
-    event_rows,
-    in_a_shell,
-    not_in_a_stop_hook,
-    now,
-    read_new,
-    said_new,
-    tool_rows,
-    without,
-)
-from anyhook.tables.isolation import one_file
-from anyhook.tables.patterns import BadPattern, compile_pattern
-from anyhook.tables.readers import whole_object
-from anyhook.tables.rows import (
-    Dialect,
-    EventRow,
-    Failing,
-    Field,
-    Key,
-    Launch,
-    Limits,
-    Misplaced,
-    Reply,
-    Roots,
-    Scaffold,
-    Scene,
-    differences,
-)
-from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.documents.files import Files
-    from anyhook.model.event import Event
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import HandlerKind
-    from anyhook.tables.cell_names import Printed, Words
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "1.0.102"
 

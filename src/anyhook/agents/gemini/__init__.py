@@ -24,43 +24,7 @@ from anyhook.agents._claude_family import (
     specific,
 )
 from anyhook.agents._results import content_text
-from anyhook.model.hook import DISABLED, Hook, Layer, Source
-from anyhook.programs.commands import check_text
-from anyhook.tables.cells import MATCH_ALL, native_name, project, session
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Say, Taken, left_out
-from anyhook.tables.hosted import (
-    alone,
-    event_rows,
-    in_a_shell,
-    merged,
-    no_transcript,
-    not_in_a_stop_hook,
-    now,
-    plugin,
-    shown_result,
-    switched,
-    tool_rows,
-    without,
-)
-from anyhook.tables.patterns import BadPattern, compile_pattern
-from anyhook.tables.readers import object_or_prose
-from anyhook.tables.rows import SPECIFIC, Dialect, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold, differences
-from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from anyhook.documents.files import Files
-    from anyhook.model.call import Run
-    from anyhook.model.event import Event
-    from anyhook.model.json_types import Json
-    from anyhook.tables.cell_names import Words
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.rows import Draft, EventRow
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "0.61.0"
 QUIET: Mapping[str, Json] = {

@@ -7,38 +7,7 @@ of a turn, and some events repeat a tool call."""
 from __future__ import annotations
 
 from anyhook.agents._claude_family import BLOCK, LAST, grouped
-from anyhook.model.hook import Hook, Layer, Source
-from anyhook.programs.commands import check_text
-from anyhook.tables.cells import MATCH_ALL, native_name, project, session
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken, left_out
-from anyhook.tables.hosted import event_rows, in_a_shell, tool_rows
-from anyhook.tables.isolation import one_file
-from anyhook.tables.patterns import check_pattern, compile_pattern
-from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import (
-    Dialect,
-    EventRow,
-    Field,
-    Key,
-    Limits,
-    Misplaced,
-    Reply,
-    Roots,
-    Scaffold,
-    Scene,
-    differences,
-)
-from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.documents.files import Files
-    from anyhook.model.event import Event
-    from anyhook.model.json_types import Json
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "1.52.0"
 

@@ -10,23 +10,7 @@ from __future__ import annotations
 from anyhook.agents._claude_family import BASE, EXIT_2, TASK, TRIGGER, event
 from anyhook.agents._family import HookFile, Layout, family
 from anyhook.agents._results import parts_text
-from anyhook.tables.cells import MATCH_ALL, native_name, project, session
-from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Taken
-from anyhook.tables.hosted import event_rows, not_in_a_stop_hook, tool_rows
-from anyhook.tables.patterns import BadPattern, compile_pattern
-from anyhook.tables.readers import object_or_prose
-from anyhook.tables.rows import SPECIFIC, EventRow, Field, Key, Limits, Reply, Scene, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anyhook.model.event import Event
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "2.1.0"
 

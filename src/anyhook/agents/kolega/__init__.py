@@ -12,41 +12,9 @@ import sys
 from anyhook.agents._claude_family import BASE, EXIT_2, FILE, event, grouped
 from anyhook.agents._claude_family import TOOL as CLAUDE_TOOL
 from anyhook.agents._patches import split_patch
-from anyhook.model.hook import Hook, Layer, Source
-from anyhook.programs.commands import argv_of, check_command, check_text, split
+from anyhook.programs.commands import argv_of, check_command, split
 from anyhook.programs.loose import argv_read
-from anyhook.programs.named import named_files
-from anyhook.tables.cells import failed, fixed, names_or_pattern, native_name, output_text, project, session
-from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Taken
-from anyhook.tables.patterns import check_pattern
-from anyhook.tables.readers import whole_object, yes_or_no
-from anyhook.tables.rows import (
-    SPECIFIC,
-    Asking,
-    Dialect,
-    EventRow,
-    Field,
-    Key,
-    Launch,
-    Limits,
-    Misplaced,
-    Reply,
-    Roots,
-    Scaffold,
-    Scene,
-    ToolRow,
-    differences,
-)
-from anyhook.tables.shapes import Entries, EntryShape, HandlerShape, read_limit
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.documents.files import Files
-    from anyhook.model.json_types import Json
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "0.45.1"
 

@@ -13,22 +13,8 @@ from anyhook.agents._claude_family import TOOLS as CLAUDE_TOOLS
 from anyhook.agents._family import MODE, HookFile, Layout, claude_reply, family, misplaced
 from anyhook.agents._results import content_text
 from anyhook.agents.gemini import NO_ASKING, QUIET
-from anyhook.tables.cells import MATCH_ALL, fixed
 from anyhook.tables.extend import extend
-from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch, Taken
-from anyhook.tables.hosted import event_rows, not_in_a_stop_hook, shown_result
-from anyhook.tables.patterns import compile_pattern
-from anyhook.tables.rows import Field, differences
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.model.event import Event
-    from anyhook.model.hook import Hook
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.rows import EventRow
-    from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
-
+from anyhook.tables.vocabulary import *
 
 VERSION = "0.24.4"
 
