@@ -12,16 +12,17 @@ from hosts_page import hosts_pages
 from sabotage_page import sabotage_page
 
 from anyhook.extra.testing.conformance.vectors import HERE
-from anyhook.extra.testing.kit.form import KINDS, CaseKey
-from anyhook.extra.testing.kit.keys import (
+from anyhook.extra.testing.kit.form import (
     EVENT_KEYS,
     EXPECT_KEYS,
     FIELDS,
     FILE_KEYS,
+    KINDS,
     NAME,
     PLACE_KEYS,
     SWITCH_KEYS,
     TABLE,
+    CaseKey,
 )
 from anyhook.model.codes import CODES, GROUPS
 from anyhook.model.event import EVENTS, GATES

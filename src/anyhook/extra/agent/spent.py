@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from pydantic_ai.messages import ModelResponse
+from pydantic_ai.usage import RequestUsage
 
 from anyhook.extra.agent.settings import Failed
 
@@ -20,26 +21,12 @@ class TooExpensive(Failed):
 class Used:
     """Sums over the answers of one model."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    """Input tokens read from a provider's cache."""
-    written_tokens: int = 0
-    """Input tokens written to a provider's cache."""
+    tokens: RequestUsage = field(default_factory=RequestUsage)
     cost: float | None = 0.0
     """In US dollars; None if the price of one answer is not known."""
 
-    @property
-    def fresh_tokens(self) -> int:
-        """Of the input, what no cache had to do with."""
-        return max(0, self.input_tokens - self.written_tokens - self.cached_tokens)
-
     def add(self, answer: ModelResponse) -> None:
-        used = answer.usage
-        self.input_tokens += used.input_tokens
-        self.output_tokens += used.output_tokens
-        self.cached_tokens += used.cache_read_tokens
-        self.written_tokens += used.cache_write_tokens
+        self.tokens += answer.usage
         try:
             price = float(answer.cost().total_price)
         except (LookupError, ValueError, AssertionError):
@@ -65,11 +52,11 @@ class Spent:
 
     @property
     def input_tokens(self) -> int:
-        return sum(used.input_tokens for used in self.models.values())
+        return sum(used.tokens.input_tokens for used in self.models.values())
 
     @property
     def output_tokens(self) -> int:
-        return sum(used.output_tokens for used in self.models.values())
+        return sum(used.tokens.output_tokens for used in self.models.values())
 
     @property
     def cost(self) -> float | None:

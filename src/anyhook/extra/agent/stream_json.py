@@ -20,6 +20,7 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_ai.usage import RequestUsage
 
 from anyhook.extra.agent.models import RETRIES, Pause, status_of
 from anyhook.extra.agent.prompts import recipes, skills
@@ -51,7 +52,7 @@ class StreamJson:
         self._denied: list[Json] = []
         self._records: dict[str, ToolRecord] = {}
         """Calls that are over, by id, until their results are told."""
-        self._used, self._stopped = Used(), ""
+        self._used, self._stopped = RequestUsage(), ""
         """Of the agent's own answers: what they used, and why the last one ended."""
 
     def begins(self, session: Session) -> None:
@@ -76,7 +77,7 @@ class StreamJson:
             about["subagent_type"] = run.name
         if isinstance(message, ModelResponse):
             if run is None or not run.depth:
-                self._used.add(message)
+                self._used += message.usage
                 self._stopped = STOPS.get(message.finish_reason or "", "")
             self._answer(message, about)
             return
@@ -103,11 +104,9 @@ class StreamJson:
         return {"tool_use_result": block["content"] if result is None else jsonable(result)}
 
     def _answer(self, answer: ModelResponse, about: dict[str, Json]) -> None:
-        used = Used()
-        used.add(answer)
         told: dict[str, Json] = {
             "id": answer.provider_response_id or f"msg_{uuid4().hex}", "type": "message", "role": "assistant",
-            "model": answer.model_name, "stop_reason": None, "stop_sequence": None, "usage": _usage(used),
+            "model": answer.model_name, "stop_reason": None, "stop_sequence": None, "usage": _usage(answer.usage),
         }  # fmt: skip
         for part in answer.parts:
             if (block := _block(part)) is not None:
@@ -193,21 +192,17 @@ def _piece(value: object) -> Json:
     return {"type": "image", "source": source}
 
 
-def _usage(used: Used) -> Json:
+def _usage(used: RequestUsage) -> dict[str, Json]:
     """Usage in that format, which counts input tokens without cached ones."""
+    written, cached = used.cache_write_tokens, used.cache_read_tokens
     return {
-        "input_tokens": used.fresh_tokens,
+        "input_tokens": max(0, used.input_tokens - written - cached),
         "output_tokens": used.output_tokens,
-        "cache_creation_input_tokens": used.written_tokens,
-        "cache_read_input_tokens": used.cached_tokens,
+        "cache_creation_input_tokens": written,
+        "cache_read_input_tokens": cached,
     }
 
 
 def _model_usage(used: Used) -> Json:
-    return {
-        "inputTokens": used.fresh_tokens,
-        "outputTokens": used.output_tokens,
-        "cacheReadInputTokens": used.cached_tokens,
-        "cacheCreationInputTokens": used.written_tokens,
-        "costUSD": used.cost,
-    }
+    names = ("inputTokens", "outputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
+    return {**dict(zip(names, _usage(used.tokens).values(), strict=True)), "costUSD": used.cost}

@@ -236,13 +236,8 @@ def _function(order: Order, source: Source) -> Plan:
         log = f"{os.path.dirname(source.path)}/{order.name}.log"
         when, needs = f'on("{event}"{called})', "Call, on"
         about, does = "Write the event down.", f'print(call.data, file=open({log!r}, "a"))'
-    try:
-        with open(path, "rb") as file:
-            old: bytes | None = file.read()
-    except FileNotFoundError:
-        old = None
     text = FUNCTION.format(when=when, name=name, about=about, does=does)
-    before = (old or b"").decode("utf-8", "surrogateescape")
+    old, before = _old_text(path)
     line = f"from anyhook.hooks import {needs}\n"
     if line not in before:
         before = f"{before.rstrip()}\n\n{line}" if before.strip() else line
@@ -319,16 +314,7 @@ def _appended(
     path: str, place: tuple[str, ...], entry: dict[str, Json], top: Mapping[str, Json], first: str = ""
 ) -> Piece:
     """A file with one more entry; `first` is the start of a new file."""
-    old: bytes | None = None
-    try:
-        old = read_bytes(path)
-        content = old.decode("utf-8")
-    except FileNotFoundError:
-        content = ""
-    except UnicodeDecodeError:
-        raise CannotScaffold(f"{path} is not UTF-8 text, so nothing is added to it. Save it as UTF-8.") from None
-    except Unreadable as error:
-        raise CannotScaffold(f"{path}: {error}.") from None
+    old, content = _old_text(path)
     syntax = syntax_of(path, content)
     try:
         _check_document(content, syntax)
@@ -339,6 +325,19 @@ def _appended(
             f"{path} is left as it is: {error}. Correct it, or write the hook's script and add this by hand:\n{by_hand}"
         ) from None
     return Piece(path, new, old=old)
+
+
+def _old_text(path: str) -> tuple[bytes | None, str]:
+    """What is in a file that something is added to; None and "" if it is not there."""
+    try:
+        old = read_bytes(path)
+        return old, old.decode("utf-8")
+    except FileNotFoundError:
+        return None, ""
+    except UnicodeDecodeError:
+        raise CannotScaffold(f"{path} is not UTF-8 text, so nothing is added to it. Save it as UTF-8.") from None
+    except Unreadable as error:
+        raise CannotScaffold(f"{path}: {error}.") from None
 
 
 def _begun(syntax: Syntax, top: Mapping[str, Json]) -> str:

@@ -80,7 +80,7 @@ class CaseFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         from anyhook.extra.testing.kit.approval import not_approved, standing
         from anyhook.extra.testing.kit.cases import BadCases, read_cases
-        from anyhook.extra.testing.kit.sandbox import NoSandbox, project_for
+        from anyhook.extra.testing.kit.sandbox import CannotRun, project_for
         from anyhook.gates.review import APPROVED
 
         file, folder, refused = str(self.path), str(self.config.rootpath), ""
@@ -91,7 +91,7 @@ class CaseFile(pytest.File):
                 refused = "" if found.status == APPROVED else f"{not_approved(file, found)}. {OR_ALL}"
                 folder = found.folder or folder
             project = project_for(file, cases[0].project if cases else "", folder)
-        except (BadCases, NoSandbox) as error:
+        except (BadCases, CannotRun) as error:
             raise self.CollectError(str(error)) from None
         for case in cases:
             yield CaseItem.from_parent(self, name=case.name, run=case, project=project, refused=refused)

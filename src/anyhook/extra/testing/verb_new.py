@@ -13,7 +13,7 @@ from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.options import ProjectJsonOptions, option, repeated
 from anyhook.cli.verbs import verb
 from anyhook.extra.testing.hook_script import EFFECTS, MARK, Lang
-from anyhook.extra.testing.kit.keys import by_key
+from anyhook.extra.testing.kit.form import by_key
 from anyhook.extra.testing.new_hook import CannotScaffold, Order, Plan, find_row, write
 from anyhook.model import lean_json as json
 from anyhook.model.event import FIELDS

@@ -15,7 +15,7 @@ from anyhook.engine.receive import receive
 from anyhook.extra.testing.kit import ENDINGS, is_case_file
 from anyhook.extra.testing.kit.cases import cases_in
 from anyhook.extra.testing.kit.events import payload_of_agent, sent_with
-from anyhook.extra.testing.kit.keys import by_key
+from anyhook.extra.testing.kit.form import by_key
 from anyhook.extra.testing.kit.run import FAILED, run_all
 from anyhook.extra.testing.kit.sandbox import project_of
 from anyhook.extra.testing.verb_test import check_approved

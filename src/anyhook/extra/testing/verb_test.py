@@ -17,7 +17,7 @@ from anyhook.cli.view.console import BAD, FAINT, PLAIN, wants_colour
 from anyhook.extra.testing.kit.approval import not_approved, standing
 from anyhook.extra.testing.kit.cases import BadCases, Case, find_files, read_cases
 from anyhook.extra.testing.kit.run import FAILED, PASSED, Result, run_all
-from anyhook.extra.testing.kit.sandbox import LEFT_OUT, NoSandbox, has_hooks, project_for
+from anyhook.extra.testing.kit.sandbox import LEFT_OUT, CannotRun, has_hooks, project_for
 from anyhook.gates.review import APPROVED
 from anyhook.platform.places import believed_dir
 from anyhook.platform.run import Unwinding
@@ -108,7 +108,7 @@ def _chosen(cases: list[Case], options: TestOptions) -> list[tuple[Case, str]]:
     try:
         folders = here if options.trust == "all" else _approving([*here], cases, given)
         pairs = [(case, given or project_for(case.file, case.project, folders[case.file])) for case in chosen]
-    except NoSandbox as error:
+    except CannotRun as error:
         raise BadCall(str(error)) from None
     for project in dict.fromkeys(project for _, project in pairs) if options.trust != "all" else ():
         check_approved(project)

@@ -10,7 +10,7 @@ from anyhook.documents.files import Files, Fingerprint
 from anyhook.engine.catalog import covered, pinned, read, with_interpreters
 from anyhook.extra.testing.kit import is_case_file
 from anyhook.extra.testing.kit.cases import BadCases, Case, read_cases
-from anyhook.extra.testing.kit.sandbox import LEFT_OUT, NoSandbox, project_for
+from anyhook.extra.testing.kit.sandbox import LEFT_OUT, CannotRun, project_for
 from anyhook.gates.review import APPROVED, CHANGED, NEW, REMOVED, Reviewed, review
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
@@ -69,7 +69,7 @@ def _entry(path: str, folder: str, env: Mapping[str, str]) -> Reviewed:
     try:
         cases = read_cases(path)
         project = project_for(path, cases[0].project if cases else "", folder)
-    except (BadCases, NoSandbox) as error:
+    except (BadCases, CannotRun) as error:
         item = Item(_identity(path, folder), "", {path: seen.digest})
         return Reviewed(item, NEW, "", None, prints={path: seen}, runs={"unusable": str(error)}, about=ABOUT)
     prints = {path: seen, **_prints(cases, project, env)}

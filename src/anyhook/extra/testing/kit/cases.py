@@ -13,16 +13,6 @@ from anyhook.extra.testing.kit import ENDINGS, is_case_file
 from anyhook.extra.testing.kit.box import LIMIT_S
 from anyhook.extra.testing.kit.events import check_field, check_sent
 from anyhook.extra.testing.kit.form import (
-    FileEntry,
-    Mistake,
-    Place,
-    check,
-    entries_of,
-    filled,
-    is_inside,
-    texts,
-)
-from anyhook.extra.testing.kit.keys import (
     ANSWER,
     CASE_KEYS,
     COMMON_KEYS,
@@ -31,6 +21,14 @@ from anyhook.extra.testing.kit.keys import (
     FILE_KEYS,
     LISTED,
     MERGED,
+    FileEntry,
+    Mistake,
+    Place,
+    check,
+    entries_of,
+    filled,
+    is_inside,
+    texts,
 )
 from anyhook.model.json_types import Json
 from anyhook.model.outcome import EFFECTS, STRENGTH

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.extra.testing.conformance.matching import is_operation, mismatches
 from anyhook.extra.testing.kit.box import unlike_file, unlike_json
-from anyhook.extra.testing.kit.keys import DECISION_FIELDS
+from anyhook.extra.testing.kit.form import DECISION_FIELDS
 from anyhook.extra.testing.kit.one_shot import means
 from anyhook.journal.read import objects
 from anyhook.model.json_types import Json

@@ -12,8 +12,7 @@ from anyhook.extra.testing.kit.box import LIMIT_S
 from anyhook.extra.testing.kit.cases import Case
 from anyhook.extra.testing.kit.compare import hook_notes, reports
 from anyhook.extra.testing.kit.events import ByAgent, ByDialect, Events
-from anyhook.extra.testing.kit.form import entries_of
-from anyhook.extra.testing.kit.keys import LISTED
+from anyhook.extra.testing.kit.form import LISTED, entries_of
 from anyhook.extra.testing.kit.run import Fired, fire_case
 from anyhook.extra.testing.kit.sandbox import Sandbox
 from anyhook.journal.read import objects

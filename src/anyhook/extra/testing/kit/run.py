@@ -13,7 +13,7 @@ from anyhook.extra.testing.kit.cases import Case
 from anyhook.extra.testing.kit.compare import differences, reports
 from anyhook.extra.testing.kit.events import payload_of_agent
 from anyhook.extra.testing.kit.one_shot import BAD_TASK
-from anyhook.extra.testing.kit.sandbox import NoSandbox, Sandbox
+from anyhook.extra.testing.kit.sandbox import CannotRun, Sandbox
 from anyhook.journal.read import JournalLine
 from anyhook.journal.search import Wanted, search
 from anyhook.model import lean_json
@@ -26,10 +26,6 @@ from anyhook.tables.registry import host
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 BACKGROUND_S = 10.0
 """How long a case waits for background hooks, whose own limits may be longer."""
-
-
-class CannotRun(Exception):  # noqa: N818 (it says what happened)
-    """Why a case has no result."""
 
 
 class Fired(Record):
@@ -91,7 +87,7 @@ def run_case(case: Case, project: str, trust: str = "ask") -> Result:
                 placed = case.placed({"project": sandbox.project, "home": sandbox.home})
                 fired = fire_case(placed, sandbox)
                 decision, found = fired.decision, differences(placed.expect, fired)
-    except (NoSandbox, CannotRun) as error:
+    except CannotRun as error:
         found = [str(error)]
     return Result(case, FAILED if found else PASSED, time.monotonic() - begun, tuple(found), decision)
 

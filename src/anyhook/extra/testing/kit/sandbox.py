@@ -34,29 +34,29 @@ KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT")
 """Variables that a case inherits from the caller."""
 
 
-class NoSandbox(Exception):  # noqa: N818 (it says what is missing)
-    """Why there is no copy to fire at."""
+class CannotRun(Exception):  # noqa: N818 (it says what is missing)
+    """Why a case has no result."""
 
 
 class Sandbox(Box):
     """A place for one case, or for any number of events of a test program."""
 
     def __init__(self, project: str, bring: Sequence[str] = ()) -> None:
-        """Copies the project; raises NoSandbox if that fails."""
+        """Copies the project; raises CannotRun if that fails."""
         super().__init__()
         self.project, self.home = f"{self.root}/project", f"{self.root}/home"
         self.source = os.path.realpath(project)
         try:
             if not os.path.isdir(self.source):
-                raise NoSandbox(f"the project {self.source} is not there (any more).")
+                raise CannotRun(f"the project {self.source} is not there (any more).")
             for path in bring:
                 if not os.path.isdir(os.path.join(self.source, path)):
-                    raise NoSandbox(f"`bring` {path}: there is no such folder in {self.source}.")
+                    raise CannotRun(f"`bring` {path}: there is no such folder in {self.source}.")
             os.mkdir(self.home, 0o700)
             _copy(self.source, self.project, frozenset(os.path.normpath(path) for path in bring), self.root)
         except OSError as error:
             self.close()
-            raise NoSandbox(f"the project cannot be copied: {error}") from None
+            raise CannotRun(f"the project cannot be copied: {error}") from None
         except BaseException:
             self.close()
             raise
@@ -73,7 +73,7 @@ class Sandbox(Box):
         return state_dir(self.env)
 
     def set(self, env: Mapping[str, str | None]) -> None:
-        """Set more variables; None removes one. `{project}` and `{home}` are replaced by the folders. Raises NoSandbox
+        """Set more variables; None removes one. `{project}` and `{home}` are replaced by the folders. Raises CannotRun
         for a value that would use the user's settings, approvals or journal."""
         for name, value in env.items():
             if value is None:
@@ -83,7 +83,7 @@ class Sandbox(Box):
         for name in OWN:
             value = self.env.get(name, "" if name == "HOME" else self.home)
             if not within(os.path.realpath(value or "/"), self.root):
-                raise NoSandbox(
+                raise CannotRun(
                     f"`env` {name}: a case uses only its own folders. Name one below {{home}} or {{project}}."
                 )
 
@@ -141,7 +141,7 @@ def _copy(source: str, target: str, bring: frozenset[str], root: str) -> None:
             return  # removed in the meantime
         copied += os.path.getsize(path)
         if copied > MAX_COPY:
-            raise NoSandbox(
+            raise CannotRun(
                 f"the project {source} has more than {MAX_COPY // 1_000_000} MB to copy. Name a smaller one with "
                 "--project, or with `project` in the case file."
             )
@@ -170,12 +170,12 @@ def project_of(path: str) -> str | None:
 
 def project_for(file: str, named: str, otherwise: str) -> str:
     """The project of a case file: the folder that it names, the nearest one above with hooks, or `otherwise`. Raises
-    NoSandbox if it names one that does not exist."""
+    CannotRun if it names one that does not exist."""
     if not named:
         return os.path.realpath(project_of(file) or otherwise)
     folder = os.path.join(os.path.dirname(os.path.abspath(file)), named)
     if not os.path.isdir(folder):
-        raise NoSandbox(f"{file}: `project` {named}: there is no such directory, seen from the file.")
+        raise CannotRun(f"{file}: `project` {named}: there is no such directory, seen from the file.")
     return os.path.realpath(folder)
 
 
