@@ -19,11 +19,13 @@ from anyhook.model.pattern import cached
 from anyhook.model.record import Record
 from anyhook.model.words import NOT_MET
 from anyhook.platform.places import head, state_dir
+from anyhook.programs.loose import HIDDEN
 from anyhook.programs.paths import slashed
 from anyhook.programs.table import row_of
 from anyhook.rules.calls import facts_of_event
 from anyhook.rules.evaluate import (
     CLEAN,
+    NOTHING_SAID,
     TOLD,
     Before,
     Hits,
@@ -379,13 +381,14 @@ class Rules:
 
 
 def _printed(event: Event) -> str:
-    """What an event tells of what a tool printed: that it has no secret, that all secrets in it are remembered, or "".
-    What failed may have printed nothing."""
+    """What an event tells of what a tool printed: that it has no secret, that all secrets in it are remembered, that it
+    is nothing and nothing caught it, or "". What failed may have printed nothing."""
     if event.name not in AFTER_CALL:
         return ""
     said = [each for field in ("output", "tool_error") for each in lean_json.every_text(event.data.get(field))]
     if not has_failed(event) and not any(map(str.strip, said)):
-        return ""
+        catches = any(sign in text for text in lean_json.every_text(event.data.get("input")) for sign in HIDDEN)
+        return NOTHING_SAID if said and not catches else ""
     from anyhook.journal.shown import all_known
 
     each = [all_known(text) for text in said]

@@ -54,8 +54,8 @@ OVERLAP = 4_000
 
 
 NOT_ASKED = "not asked"
-CLEAN, TOLD = "clean", "told"
-"""Of what a tool printed: no secret is in it, or only such as are remembered."""
+CLEAN, TOLD, NOTHING_SAID = "clean", "told", "nothing"
+"""Of what a tool printed: no secret is in it, or only such as are remembered; it is nothing."""
 SERVICE = "@service"
 """In `connects`: the service that a secret in the call belongs to."""
 
@@ -489,11 +489,25 @@ def has_failed(event: Event) -> bool:
 
 
 def _clean(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
-    return call.printed is not None and call.printed(call.event) == CLEAN
+    return _shown(call) == CLEAN
 
 
 def _told(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
-    return call.printed is not None and call.printed(call.event) in (CLEAN, TOLD)
+    return _shown(call) in (CLEAN, TOLD)
+
+
+def _shown(call: RuleCall) -> str:
+    """What a tool printed. A search that printed nothing has found nothing."""
+    said = call.printed(call.event) if call.printed is not None else ""
+    if said != NOTHING_SAID:
+        return said
+    rows = [(row_of(program.name), program.words) for program in call.facts.runs]
+    looks = all(
+        ((row.has("looks") or row.has("filters")) and not row.has("copies"))
+        or (row.has("spares") and not row.has("builtin") and not words)
+        for row, words in rows
+    )
+    return CLEAN if rows and looks and not call.facts.writes else ""
 
 
 def _script(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
