@@ -207,6 +207,12 @@ class Collector:
         else:
             self.shell(text, program.cwd, remote=program.remote, via=(*program.via, program.name))
 
+    def powershell(self, line: str, program: Program) -> None:
+        """A line of PowerShell, which has a grammar of its own; but programs and most arguments are the same."""
+        text = line.replace("\\", "/").replace("`\n", " ").replace("`", "")
+        via = (*program.via, program.name) if program.name else ()
+        self.shell(text, program.cwd, remote=program.remote, via=via, is_bash=False)
+
     def _path(self, word: Word | str, cwd: str | None, follow: bool = True) -> str:
         word = Word(word, word) if isinstance(word, str) else word
         if word.text == "~" or word.text.startswith(

@@ -36,9 +36,10 @@ CODE_READERS = frozenset({
     ".", "R", "Rscript", "ash", "bash", "bb", "bmake", "bun", "clisp", "clj", "clojure", "cmd", "csh", "csi",
     "dash", "deno", "elixir", "elvish", "erl", "escript", "fish", "ghc", "gmake", "groovy", "guile", "ipython",
     "java", "jshell", "julia", "just", "ksh", "lua", "luajit", "make", "mksh", "node", "nodejs", "npm", "nu",
-    "ocaml", "osascript", "perl", "perl6", "php", "pnpm", "powershell", "pwsh", "pypy", "pypy3", "python",
-    "python3", "racket", "raku", "rbash", "ruby", "runghc", "runhaskell", "sbcl", "scala", "sh", "source", "swipl",
-    "tclsh", "tcsh", "ts-node", "ts-node-dev", "tsx", "xonsh", "yarn", "yash", "zsh",
+    "ocaml", "osascript", "perl", "perl6", "php", "pnpm", "powershell", "powershell.exe", "pwsh", "pwsh.exe",
+    "pypy", "pypy3", "python", "python3", "racket", "raku", "rbash", "ruby", "runghc", "runhaskell", "sbcl",
+    "scala", "sh", "source", "swipl", "tclsh", "tcsh", "ts-node", "ts-node-dev", "tsx", "xonsh", "yarn", "yash",
+    "zsh",
 })  # fmt: skip
 """Programs that run code from a file. A version may follow their names."""
 CONTENTS = frozenset({

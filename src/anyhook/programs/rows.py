@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Special = Literal[
         "", "git", "dd", "tar", "find", "chmod", "curl", "wget", "socat", "awk", "sed", "patch", "apply_patch",
         "in_place", "cloud", "az", "split", "emptied", "tee", "database", "editor", "environment", "desktop",
+        "powershell",
     ]  # fmt: skip
     Tree = Literal[
         "", "copy", "over", "sync", "move", "tar", "unzip", "git", "seven", "unrar", "here", "ar", "dpkg", "module",

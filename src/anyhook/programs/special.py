@@ -559,11 +559,17 @@ def _environment(program: Program, _row: ProgramRow, into: Collector) -> None:
         into.secrets.append("environment")
 
 
+def _powershell(program: Program, _row: ProgramRow, into: Collector) -> None:
+    starts = (at for at, word in enumerate(program.args, 1) if "-command".startswith(word.lower()) and len(word) > 1)
+    if line := " ".join(program.args[next(starts, len(program.args)) :]):
+        into.powershell(line, program)
+
+
 SPECIAL: dict[Special, Callable[[Program, ProgramRow, Collector], None]] = {
     "git": _git, "dd": _dd, "tar": _tar, "find": _find, "chmod": _chmod, "curl": _curl, "wget": _wget, "socat": _socat,
     "awk": _awk, "sed": _sed, "patch": _patch, "apply_patch": _apply_patch, "in_place": _in_place,
     "cloud": _cloud, "az": _az, "split": _split, "emptied": _emptied, "tee": _tee, "database": _database,
-    "editor": _editor, "environment": _environment, "desktop": _desktop,
+    "editor": _editor, "environment": _environment, "desktop": _desktop, "powershell": _powershell,
 }  # fmt: skip
 
 

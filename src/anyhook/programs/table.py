@@ -148,7 +148,9 @@ _WRITTEN: Any = (
     R("julia", language="julia", code_by="eE", escape="julia", examples=("julia -e 'run(`rm a`)' -> runs rm a",)),
     R("elixir", language="elixir", code_by="e", examples=("elixir -e 'File.rm(\"a\")' -> deletes a",)),
     R("groovy", language="groovy", code_by="e", examples=("groovy -e 'new File(\"a\").delete()' -> deletes a",)),
-    R("pwsh powershell cmd", language="powershell", traits=("hands on",), examples=("pwsh x.ps1 -> unknown",)),
+    R("pwsh powershell pwsh.exe powershell.exe", language="powershell", special="powershell", traits=("hands on",),
+        examples=("pwsh x.ps1 -> unknown", "pwsh -NoProfile -c 'rm a; git status' -> deletes a")),
+    R("cmd", language="powershell", traits=("hands on",), examples=("cmd /c x -> unknown",)),
     R("ipython", language="python", code_by="c", escape="bang", examples=("ipython x.py -> nothing",)),
 
     # -- programs that run another

@@ -367,9 +367,8 @@ def _joined(value: Json) -> str:
 
 def _shell(tool: str, given: dict[str, Json], line: str, cwd: str | None, into: Collector) -> None:
     if is_powershell(tool) or ("shell" in given and is_powershell(str(given["shell"]))):
-        # The grammar is different, but programs and most arguments are the same.
         into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")
-        into.shell(line.replace("\\", "/").replace("`\n", " ").replace("`", ""), cwd, is_bash=False)
+        into.powershell(line, Program("", cwd=cwd))
         return
     if any(row_of(word.removesuffix(".exe")).language == "powershell" for word in line.split(None, 1)[:1]):
         into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")

@@ -23,6 +23,8 @@ SYSTEM = (
     "var", "System", "Library", "Applications", "private",
 )  # fmt: skip
 """Folders at the top of a disk that belong to the system."""
+APPLICATIONS = (("var", "www"), ("srv",), ("opt",))
+"""Folders among them in which each folder is an application: what is in it is not the system's."""
 WINDOWS = ("windows", "program files", "program files (x86)", "programdata", "boot", "recovery")
 """The same on the drives of Windows."""
 HARMLESS_DEVICES = (
@@ -311,12 +313,21 @@ def _is_system(path: str, places: Places) -> bool:
     parts = _parts(path)
     if _is_root(path, places):
         return True
+    if _is_in_application(parts):
+        return False
     return (
         (parts[0] in SYSTEM or " ".join(_on_drive(path)[:1]).lower() in WINDOWS)
         and not _is_temp(path, places)
         and not _in_project(path, places)
         and not _inside(path, places.home)
     )
+
+
+def _is_in_application(parts: list[str]) -> bool:
+    while parts and _is_everything(parts[-1]):
+        parts = parts[:-1]
+    sizes = [len(above) + 1 for above in APPLICATIONS if (*parts[: len(above)],) == above]
+    return any(len(parts) > size and is_plain(parts[size - 1]) for size in sizes)
 
 
 def _is_temp(path: str, places: Places) -> bool:
