@@ -66,3 +66,50 @@ def test_an_approval_shows_them(world: World) -> None:
     assert world.command("trust", "--yes").returncode == 0
     world.write(world.project / ".anyhook/hooks.toml", text.replace('"SPECIAL"', '"SPECIAL", "TOKEN"'))
     assert "SPECIAL TOKEN" in world.command("trust").stdout
+
+
+SECRETS = {
+    "SERVICE_TOKEN": "t0psecret-9x2k", "DATABASE_URL": "postgres://app:hunter2xyz@db/shop",
+    "DEPLOY": "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+}  # fmt: skip
+"""Secrets by their name, and by their value alone."""
+PLAIN = {"SPECIAL": "s", "MODE": "test", "SSH_ASKPASS": "/usr/bin/ssh-askpass", "OLDPWD": "/srv"}
+HOOKS = {
+    ".anyhook/hooks.toml": '[[rule]]\nname = "vars"\nwhen = "runs ls"\nthen = "context"\nrun = "env"\n',
+    ".claude/settings.json": json.dumps(
+        {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "env >&2; exit 2"}]}]}}
+    ),
+    ".kodik/hooks/hooks.json": json.dumps(
+        {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "env >&2; exit 2"}]}]}}
+    ),
+}
+
+
+@pytest.mark.parametrize("trust", ["all", "native", "ask"])
+@pytest.mark.parametrize("place", HOOKS)
+def test_a_projects_hook_without_an_approval_gets_no_secrets(world: World, place: str, trust: str) -> None:
+    """Kodik's document gives hooks the environment, so theirs get all of it; and so does one that was approved."""
+    world.env.update(SECRETS | PLAIN)
+    world.write(world.project / place, HOOKS[place])
+    if trust == "ask":
+        assert world.command("trust", "--yes").returncode == 0
+    [hook] = json.loads(world.command(*EVENT, "--trust", trust).stdout)["hooks"]
+    if hook["status"] == "untrusted":
+        return  # the dialect's own rule
+    lines = (hook["stdout"] + hook["stderr"]).splitlines()
+    got = {name for name in (*SECRETS, *PLAIN) if any(line.startswith(f"{name}=") for line in lines)}
+    withheld = set() if trust == "ask" or ".kodik" in place else {*SECRETS}
+    assert got == {*SECRETS, *PLAIN} - withheld
+
+
+def test_the_settings_give_them_to_a_hook(world: World) -> None:
+    world.env.update(SECRETS)
+    world.write(world.project / ".anyhook/hooks.toml", HOOKS[".anyhook/hooks.toml"])
+    world.write(
+        world.home / "config/anyhook/config.toml",
+        '[hooks."anyhook:project:pre_tool:vars"]\nenv = ["PATH", "DEPLOY"]\n',
+    )
+    [hook] = json.loads(world.command(*EVENT, "--trust", "all").stdout)["hooks"]
+    assert hook["id"] == "anyhook:project:pre_tool:vars"
+    assert "DEPLOY=" in hook["stdout"]
+    assert "DATABASE_URL=" not in hook["stdout"]

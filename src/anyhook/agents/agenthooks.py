@@ -237,6 +237,7 @@ DIALECT = Dialect(
         ("At", "An invalid pattern disables its own hook only."),
         ("A-35", "A background hook is bound by its time limit as well."),
     ),
+    inherits=True,
 )
 
 

@@ -300,6 +300,7 @@ DIALECT = Dialect(
         ("Lo", "Asking for the type has the same limit of 30 seconds."),
         ("Lw", "An unknown type is reported as a problem."),
     ),
+    inherits=True,
 )
 
 

@@ -311,6 +311,7 @@ DIALECT = Dialect(
         ),
         ("D-25", "The nested camel-case answers of ported plugins (`hookSpecificOutput`) are not read."),
     ),
+    inherits=True,
 )
 
 

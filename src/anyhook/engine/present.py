@@ -21,6 +21,8 @@ from anyhook.tables.rows import Dialect, EventRow, Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anyhook.engine.context import Context
     from anyhook.engine.match import HookStep
     from anyhook.handlers import Waitable
@@ -60,8 +62,9 @@ def scene_of(context: Context, event: Event, table: Dialect, row: EventRow) -> S
     env = setup.for_hooks
     env = {**env, ASKED_AGAIN: "1"} if context.asked_again and not table.closed_env else env
     scene = Scene(
-        event, row.native, setup.project, session, env, settings, context.one_shot, only=context.config.hook_env
-    )
+        event, row.native, setup.project, session, env, settings, context.one_shot, only=context.config.hook_env,
+        withholds=setup.trust in ("all", "native") and not table.inherits,
+    )  # fmt: skip
     if context.config.facts and "tool" in event.data:
         from anyhook.engine.facts_handed import with_facts
 
@@ -92,13 +95,29 @@ def stdin_of(dialect: Dialect, row: EventRow, scene: Scene) -> bytes:
 def own_scene(hook: Hook, scene: Scene) -> Scene:
     """The values that a hook's launch can read: its project is the folder whose file declares it. (The payload is about
     the event, and names the folder that the agent works in.) Of the variables it gets those that its declaration or the
-    user's settings list, if they do; its dialect adds its own."""
+    user's settings list, if they do; its dialect adds its own. A project's hook that runs without an approval gets none
+    that hold a secret, unless the settings list them."""
     if hook.project:
         scene = scene.replace(project=hook.project)
-    for names in (hook.spec.get("env"), scene.only.get(hook.id)):
+    only, named = hook.spec.get("env"), scene.only.get(hook.id)
+    if scene.withholds and hook.scope == "project" and not isinstance(named, list):
+        scene = scene.replace(env=_without_secrets(scene.env))
+    for names in (only, named):
         if isinstance(names, list):
             scene = scene.replace(env={name: text for name, text in scene.env.items() if name in (*names, ASKED_AGAIN)})
     return scene
+
+
+def _without_secrets(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables that hold no secret, by their names and values. (The path of a file is none.)"""
+    from anyhook.journal.secret_names import is_secret_name  # only for hooks that run without an approval
+    from anyhook.journal.shown import without_secrets
+
+    return {
+        name: text
+        for name, text in env.items()
+        if text[:1] == "/" or not (is_secret_name(name) or without_secrets({name: text})[1])
+    }
 
 
 def call_of(

@@ -74,6 +74,8 @@ class Scene(Record):
     """What the call would do, if the user wants hooks to get that."""
     only: Mapping[str, list[str]] = {}
     """Hook id → the variables that it gets, if the user's settings list them."""
+    withholds: bool = False
+    """Whether hooks of the project, which nobody approved by what is in them, get no variables with secrets."""
 
 
 class Field(Record):
@@ -373,6 +375,8 @@ class Dialect(Record):
     """What makes two hooks the same, so that only the first runs."""
     whole_input: Callable[[Mapping[str, Json], Mapping[str, Json]], dict[str, Json]] | None = None
     """The complete rewritten input (of the call's, the hook's), if hooks name only the fields that they change."""
+    inherits: bool = False
+    """Whether its document gives hooks all of the agent's environment, so that nothing is withheld."""
     closed_env: bool = False
     """Whether no anyhook variable may be added to a hook's environment."""
     dense: bool = False

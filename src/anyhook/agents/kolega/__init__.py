@@ -423,6 +423,7 @@ DIALECT = Dialect(
         ),
         ("G-43", "A trusted project's folder is importable for its python hooks."),
     ),
+    inherits=True,
 )
 
 
