@@ -644,6 +644,7 @@ class LineReader:
     def _rest(self, root: Node) -> None:
         """What the walk has not come to: whatever construct hides a command, it is run, in a scope apart."""
         literal: list[tuple[int, int]] = []
+        quoted: list[tuple[int, int]] = []
         seen: set[int] = set()
         waiting = [root]
         while waiting:
@@ -652,6 +653,8 @@ class LineReader:
             if kind in ("raw_string", "ansi_c_string", "comment") or (kind == "heredoc_body" and _is_quoted(node)):
                 literal.append((node.start_byte, node.end_byte))
                 continue
+            if kind in ("string", "heredoc_body"):
+                quoted.append((node.start_byte, node.end_byte))
             if kind == "function_definition":
                 body = node.child_by_field_name("body")
                 if body is not None and body.id not in self.visited:  # it is not called
@@ -663,17 +666,26 @@ class LineReader:
             elif kind in ("$(", "`", "``", "<(", ">(", "$(("):
                 seen.update(range(node.start_byte, node.end_byte))
             waiting.extend(reversed(node.children))
-        self._unseen(root.text or b"", root.start_byte, literal, seen)
+        self._unseen(root.text or b"", root.start_byte, literal, quoted, seen)
 
-    def _unseen(self, text: bytes, start: int, literal: Sequence[tuple[int, int]], seen: set[int]) -> None:
-        """Substitutions that the grammar takes for text, as in a pattern: read as separate lines."""
+    def _unseen(
+        self,
+        text: bytes,
+        start: int,
+        literal: Sequence[tuple[int, int]],
+        quoted: Sequence[tuple[int, int]],
+        seen: set[int],
+    ) -> None:
+        """Substitutions that the grammar takes for text, as in a pattern: read as separate lines. In quotes, those of
+        processes are text."""
         if b"(" not in text and b"`" not in text:
             return
         place = 0
         while found := OPENERS.search(text, place):
             begin = found.start(2) + start
             place = max([found.end(), *(end - start for first, end in literal if first <= begin < end)])
-            if begin in seen or any(first <= begin < end for first, end in literal):
+            texts = (*literal, *quoted) if found[2][:1] in b"<>" else literal
+            if begin in seen or any(first <= begin < end for first, end in texts):
                 continue
             end = _closing(text, found.end(), found[2])
             inner = text[found.end() : end if end >= 0 else None].decode("utf-8", "replace")
