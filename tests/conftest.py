@@ -23,7 +23,7 @@ from anyhook.documents.parse import syntax_of
 from anyhook.engine.catalog import pinned, read
 from anyhook.platform.run import prctl
 from anyhook.platform.spawn import here
-from anyhook.platform.store import KINDS, RECORDS
+from anyhook.platform.store import KINDS
 from anyhook.state.ledger import Ledger
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
@@ -55,6 +55,19 @@ GROUPED = {
     "goose": (".agents/plugins/it/hooks/hooks.json", ".agents/plugins/it/hooks/hooks.json"),
 }
 """Files with a list of groups under each event: the user's and the project's."""
+
+RECORDS = {
+    "trust.json": "approvals", "approved": "copies of what is approved, while it is",
+    "switches.json": "what is turned off and on", "installs": "our entries in agents, and what their files had before",
+    "entries": "one file for each agent with our entry", "compiled": "compiled Python of approved hooks",
+    "start-variables.json": "digests of a person's own variables that change what hooks run",
+    "journal": "the journal and its indexes, which have bounds of their own", "imported": "imported journal",
+    "backtest.sqlite": "results about the journal's events",
+    "ship": "the name of this machine, and what each destination of `anyhook ship` has",
+    "agent": "what was typed in the chat, and files for /undo while the chat runs",
+}  # fmt: skip
+"""What else is in the state folder, by how its name begins: records that must not be lost, so they have no lifetime and
+end with what they are about."""
 
 
 class World:

@@ -20,7 +20,7 @@ from anyhook.engine.routes import made_catalog
 from anyhook.model.json_types import Json
 from anyhook.model.lean_json import short_digest
 from anyhook.platform.places import write_private
-from anyhook.platform.store import BLOCK, CLAIM_SLOTS, DAY_S, KINDS, MB, NAMED, RECORDS, SLOTS, Store
+from anyhook.platform.store import BLOCK, CLAIM_SLOTS, DAY_S, KINDS, MB, NAMED, SLOTS, Store
 from anyhook.state import approvals
 from anyhook.state.conversations import Conversations
 from anyhook.state.installs import Installs
@@ -28,7 +28,7 @@ from anyhook.state.ledger import Approval, Item, Ledger
 from anyhook.state.plans import Setup, keep_plan, read_plan
 from anyhook.state.told import ToldGates
 from anyhook.state.turns import Turn
-from conftest import World
+from conftest import RECORDS, World
 
 OTHERS = ("fifo", "folder", "device", "sparse", "dangling")
 

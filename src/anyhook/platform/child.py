@@ -43,7 +43,6 @@ _LOCK_TIMEOUT_S = 20.0
 """How long `end` waits for the lock before it goes ahead without it: a signal handler must not hang."""
 
 _pidfd_open = getattr(os, "pidfd_open", None)
-CAN_SPAWN = hasattr(os, "posix_spawn")
 CAN_POLL = hasattr(select, "poll")
 """Whether pipes and processes can be waited for together; otherwise see `plain_run`."""
 

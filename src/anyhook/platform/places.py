@@ -157,15 +157,6 @@ def may_exist(path: str) -> bool:
     return True
 
 
-def real_path(path: str) -> str:
-    """A path as the system would resolve it. Characters that no path can contain, a NUL or half a character, are left
-    out or replaced, as agents do."""
-    try:
-        return os.path.realpath(path)
-    except ValueError:
-        return os.path.realpath(path.replace("\0", "").encode("utf-8", "replace").decode())
-
-
 class RealPaths:
     """`os.path.realpath` of many paths at one moment, and what `lstat` tells: each folder is looked at once."""
 

@@ -56,18 +56,6 @@ KINDS: dict[str, tuple[float, int, int, str]] = {
 take on the disk, and what they are. If there are too many, the next write deletes the oldest; the file that was just
 written stays, however large it is. A write of a large file, by the average that the bounds allow, counts the bytes at
 once; otherwise they are counted every hour."""
-RECORDS = {
-    "trust.json": "approvals", "approved": "copies of what is approved, while it is",
-    "switches.json": "what is turned off and on", "installs": "our entries in agents, and what their files had before",
-    "entries": "one file for each agent with our entry", "compiled": "compiled Python of approved hooks",
-    "start-variables.json": "digests of a person's own variables that change what hooks run",
-    "journal": "the journal and its indexes, which have bounds of their own", "imported": "imported journal",
-    "backtest.sqlite": "results about the journal's events",
-    "ship": "the name of this machine, and what each destination of `anyhook ship` has",
-    "agent": "what was typed in the chat, and files for /undo while the chat runs",
-}  # fmt: skip
-"""What else is in the state folder, by how its name begins: records that must not be lost, so they have no lifetime and
-end with what they are about."""
 NAMED = {
     "allowed": "",
     "asked": "",

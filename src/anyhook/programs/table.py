@@ -883,11 +883,6 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {name: row for row in _WRITTEN
 _made: dict[str, ProgramRow] = {}
 
 
-def known_programs() -> list[ProgramRow]:
-    """Every row."""
-    return [ProgramRow(names, **cells) for names, cells in _WRITTEN]
-
-
 def _row(name: str) -> ProgramRow:
     names, cells = PROGRAMS[name]
     return _made.get(names) or _made.setdefault(names, ProgramRow(names, **cells))

@@ -49,7 +49,6 @@ PARTS = ("with", "without", "saying", "from", "via")
 """What may follow a program and its arguments."""
 ABOUT_TEXT = ("saying", "adding")
 """What may follow paths."""
-ABOUT_TOOLS = ("runs", *PATHS, "connects", "secret", "unknown")
 BY_THEMSELVES = ("failed", "clean", "told", "script", "loses")
 """Words that nothing follows."""
 OVER = ("calls", "same calls", "same failures", "minutes", *SPENT)

@@ -17,7 +17,6 @@ class Ask(Protocol):
 
 
 ONCE, ALWAYS, NO = "once", "always", "no"
-MODES = ("ask", "auto", "deny")
 NEEDS = frozenset({"shell", "write_file", "edit_file", "web_fetch"})
 """Tools that change something or send something away. A sub-agent's own tools pass the same gate."""
 MCP = "mcp__"
