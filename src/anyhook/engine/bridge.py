@@ -368,8 +368,7 @@ def _settle_and_record(
     if settled.problems:
         decision = as_carried_out(decision, settled)
         decision = decision.replace(problems=(*decision.problems, *settled.problems))
-    firing = Firing(parts, decision, context.mode, index, settled, answer)
-    recorded = context.recorder.write(firing)
+    recorded = context.recorder.write(Firing(parts, decision, context.mode, index))
     lost = "" if recorded is decision else lost_record(recorded)
     if taken or not (aside or lost):
         return answer

@@ -87,7 +87,7 @@ def _failed(
         from anyhook.journal.journal import Recorder
 
         recorder = Recorder(env, "", table.name, "", mode, {}, one_shot=True)
-        recorder.write(Firing((Part(Event(event, {}), decision),), decision, mode, 0, settled, answer))
+        recorder.write(Firing((Part(Event(event, {}), decision),), decision, mode))
     except Exception:  # noqa: BLE001, S110 (an answer matters more than its record)
         pass
     return answer

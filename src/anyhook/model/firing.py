@@ -76,14 +76,3 @@ class Firing(Record):
     mode: Mode = "enforce"
     deciding: int = 0
     """Which part decided: its line in the journal has the decision about all of them."""
-    settled: Settled | None = None
-    """None without a host."""
-    answer: Answer | None = None
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        return tuple([part.event for part in self.parts])
-
-    @property
-    def runs(self) -> tuple[HookRun, ...]:
-        return tuple([run for part in self.parts for run in part.runs])
