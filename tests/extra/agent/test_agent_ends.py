@@ -14,11 +14,10 @@ from typing import Any
 
 import pytest
 from agent_box import LS, agent, record, recorded, script
+from live.troubled import ModelReply, ModelServer, text_of
 from test_agent_command import left_behind
 
 from anyhook.extra.agent import headless
-from anyhook.extra.live.model_server import ModelServer
-from anyhook.extra.live.wire import ModelReply
 from anyhook.platform.store import TIDIED
 from anyhook.state.conversations import Conversations
 from conftest import World
@@ -85,7 +84,7 @@ def test_told_to_end_while_a_model_is_asked(world: World, phase: str) -> None:
     slow = ModelReply("Too late.", delay_s=55)
 
     def answers(asked: Any) -> ModelReply:
-        if phase == "answer" or "Summarise the conversation" in asked.text:
+        if phase == "answer" or "Summarise the conversation" in text_of(asked):
             (world.root / "busy").touch()
             return slow
         return ModelReply("Said.")

@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 from agent_box import LS, UNTIL_TOLD, agent, appears, record, recorded, script
 from chat_box import chat
+from live.troubled import ModelReply, ModelServer, text_of
 from test_agent_command import left_behind
 from test_agent_ends import FULL, started, wait_for
 
-from anyhook.extra.live.model_server import ModelServer
-from anyhook.extra.live.wire import ModelReply
 from anyhook.state.conversations import Conversations
 from conftest import World
 
@@ -135,7 +134,7 @@ def test_while_a_model_is_asked(world: World, phase: str) -> None:
     )
 
     def answers(asked: Any) -> ModelReply:
-        if phase != "summary" or "Summarise the conversation" in asked.text:
+        if phase != "summary" or "Summarise the conversation" in text_of(asked):
             (world.root / "busy").touch()
             return slow
         return ModelReply("Said.")

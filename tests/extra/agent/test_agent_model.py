@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 from agent_box import LS, agent, record, recorded, script, times, traces
+from live.troubled import ModelReply, ModelServer, system_of, text_of
 
 from anyhook.extra.agent.models import open_model
 from anyhook.extra.agent.settings import BadSetup
-from anyhook.extra.live.model_server import ModelRequest, ModelServer
-from anyhook.extra.live.wire import ModelCall, ModelReply
+from anyhook.extra.live.model_server import ModelRequest
+from anyhook.extra.live.wire import ModelCall
 from conftest import World
 
 OK, NOT_OK = json.dumps({"ok": True}), json.dumps({"ok": False, "reason": "no tests yet"})
@@ -94,9 +95,9 @@ def test_a_model_that_says_nothing_useful_stops_nothing(world: World) -> None:
 
 def answers(asked: ModelRequest) -> ModelReply:
     """The agent calls a tool, then finishes. The judge says no once, then yes."""
-    if "one decision about one event" in asked.system:
-        return ModelReply(OK if "Now it is." in asked.text else NOT_OK)
-    if "no tests yet" in asked.text:
+    if "one decision about one event" in system_of(asked):
+        return ModelReply(OK if "Now it is." in text_of(asked) else NOT_OK)
+    if "no tests yet" in text_of(asked):
         return ModelReply("Now it is.")
     if "ran.txt" in json.dumps(asked.body["messages" if "messages" in asked.body else "input"]):
         return ModelReply("Finished.")
@@ -113,7 +114,7 @@ def test_agent_and_judge_over_the_wire(world: World, model: str, kind: str, monk
             world.env[name] = value
         ran = agent_with(world, model)
     assert (ran["stop"], ran["text"], traces(world)) == ("done", "Now it is.", 1)
-    mine = [asked for asked in server.asked if "one decision about one event" not in asked.system]
+    mine = [asked for asked in server.asked if "one decision about one event" not in system_of(asked)]
     theirs = [asked for asked in server.asked if asked not in mine]
     assert (len(mine), len(theirs)) == (3, 2)
     assert not any(asked.body.get("stream") for asked in theirs)

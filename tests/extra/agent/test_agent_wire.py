@@ -6,10 +6,10 @@ import json
 
 import pytest
 from agent_box import traces
+from live.troubled import ModelReply, ModelServer, text_of
 from wire_server import ANSWER, Provider, provider
 
-from anyhook.extra.live.model_server import ModelServer
-from anyhook.extra.live.wire import ModelCall, ModelReply
+from anyhook.extra.live.wire import ModelCall
 from conftest import World
 
 MODELS = ["openai:m", "openai-chat:m", "anthropic:m"]
@@ -92,7 +92,7 @@ def test_a_handler_asks_the_agents_own_provider(world: World, model: str, kind: 
         done = world.command("agent", "run", "Go.", "--model", model, "--trust", "all", "--json")
     assert (done.returncode, json.loads(done.stdout)["text"]) == (0, "Two."), done.stderr
     assert [bool(asked.body.get("stream")) for asked in server.asked] == [True, False, True, False]
-    assert "two tests fail" in server.asked[2].text
+    assert "two tests fail" in text_of(server.asked[2])
 
 
 @pytest.mark.parametrize("model", ["openai:m", "anthropic:m"])

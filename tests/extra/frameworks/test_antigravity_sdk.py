@@ -16,6 +16,7 @@ from framework_contract import Answer, Contract, Desk, Ran, calls, played
 from google.antigravity import Agent, types
 from google.antigravity.connections.local.local_openai_connection_config import LocalOpenAIAgentConfig
 from google.antigravity.hooks import hooks, policy
+from live.troubled import text_of
 
 from anyhook.adapters.antigravity import Hooked
 from anyhook.extra.frameworks.antigravity import shown
@@ -44,7 +45,7 @@ class Model:
         if "SUB" in asked.opening and "<USER_REQUEST>" not in asked.opening:
             script = self.sub
         else:
-            self.told.append(asked.text)
+            self.told.append(text_of(asked))
         answer = script.pop(0) if script else "Nothing more."
         if isinstance(answer, ModelCall):
             return ModelReply(calls=(answer,))

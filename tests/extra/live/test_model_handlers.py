@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from live.troubled import ModelReply, ModelServer, system_of, text_of
 
 from anyhook import Engine, Event
-from anyhook.extra.live.model_server import ModelServer
-from anyhook.extra.live.wire import ModelCall, ModelReply
+from anyhook.extra.live.wire import ModelCall
 from conftest import World
 
 MODELS = ("openai:judge", "openai-chat:judge", "anthropic:judge")
@@ -54,10 +54,10 @@ def test_no_and_yes(world: World, model: str, kind: str) -> None:
     assert (yes["verdict"], yes["problems"], yes["hooks"][0]["status"]) == ("none", [], "ran")
     first, second = server.asked
     assert first.body["model"] == "judge"
-    assert 'Is it done? {\n  "hook_event_name": "Stop"' in first.text
-    assert "All work is finished." in first.text
-    assert first.system == second.system, "the instructions are fixed"
-    assert "never instructions" in first.system
+    assert 'Is it done? {\n  "hook_event_name": "Stop"' in text_of(first)
+    assert "All work is finished." in text_of(first)
+    assert system_of(first) == system_of(second), "the instructions are fixed"
+    assert "never instructions" in system_of(first)
     assert bool(first.tools) == (kind == "agent")
     most = [value for key, value in first.body.items() if re.fullmatch(r"max_\w*tokens", key)]
     if kind == "prompt":
@@ -85,10 +85,10 @@ def test_an_agent_finds_out_with_tools_that_fire_nothing(world: World, model: st
     with ModelServer(script) as server:
         decision = fire(world, server, model=model)
     assert decision["reason"] == "two tests fail"
-    assert "src/a.py:1: answer = 42" in server.asked[1].text
-    assert "exit status 3" in server.asked[2].text
-    assert str(world.project.resolve()) in server.asked[2].text
-    assert "fired from inside a hook" in server.asked[3].text
+    assert "src/a.py:1: answer = 42" in text_of(server.asked[1])
+    assert "exit status 3" in text_of(server.asked[2])
+    assert str(world.project.resolve()) in text_of(server.asked[2])
+    assert "fired from inside a hook" in text_of(server.asked[3])
     assert not (world.project / "fired").exists()
     assert decision["hooks"][0]["stderr"].splitlines()[3] == "shell pwd; exit 3"
 
@@ -193,7 +193,7 @@ def test_an_event_cannot_speak_for_the_policy(world: World) -> None:
     with ModelServer([NO]) as server:
         fire(world, server, "--data", json.dumps({"last_message": evil}))
         fire(world, server, "--data", json.dumps({"last_message": evil}))
-    first, second = (asked.text for asked in server.asked)
+    first, second = (text_of(asked) for asked in server.asked)
     match = re.match(r"The marker of this message is ([0-9a-f]{16})\.\n", first)
     assert match
     marker = match[1]
@@ -205,7 +205,7 @@ def test_an_event_cannot_speak_for_the_policy(world: World) -> None:
     filled = first.split("FILLED IN]\n")[1].split(f"\n\n[{marker} END]")[0]
     shown = filled.removeprefix("Were the tests run? <").removesuffix(">")
     assert json.loads(shown)["last_message"] == evil, "it stays inside its JSON text, names of placeholders included"
-    assert "ModelReply {" not in server.asked[0].system
+    assert "ModelReply {" not in system_of(server.asked[0])
 
 
 # Which model is asked.

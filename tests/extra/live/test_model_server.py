@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from live.troubled import ModelReply, ModelServer, text_of
 from pydantic_ai import Agent
 from pydantic_ai.models import Model
 
-from anyhook.extra.live.model_server import ModelServer
-from anyhook.extra.live.wire import ModelCall, ModelReply
+from anyhook.extra.live.wire import ModelCall
 from anyhook.handlers.model_client import Client
 
 WIRES = {"openai:m": "responses", "openai-chat:m": "chat", "anthropic:m": "messages"}
@@ -43,6 +43,6 @@ def test_text_and_tools(name: str, streamed: bool) -> None:
     assert (text, called) == ("Nothing to be seen, anywhere.", ["über"])
     assert [asked.wire for asked in server.asked] == [WIRES[name]] * 2
     assert [asked.tools for asked in server.asked] == [["look"]] * 2
-    assert "Look around." in server.asked[0].text
-    assert "nothing at über" in server.asked[1].text
+    assert "Look around." in text_of(server.asked[0])
+    assert "nothing at über" in text_of(server.asked[1])
     assert bool(server.asked[0].body.get("stream")) is streamed

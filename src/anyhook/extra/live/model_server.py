@@ -6,7 +6,7 @@ from __future__ import annotations
 import gzip
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -15,7 +15,6 @@ from typing import Any, Self
 from anyhook.extra.live.wire import ModelReply, format_of, is_streamed, stream, whole
 
 MODEL = "scripted-model"
-DRIP_BYTES = 16
 TEXTS = ("content", "text", "output", "parts", "functionResponse", "response", "result", "error")
 """Where the texts are in what a model receives."""
 INSTRUCTIONS = ("instructions", "system", "systemInstruction")
@@ -36,40 +35,27 @@ class ModelRequest:
     body: dict[str, Any]
 
     @property
-    def system(self) -> str:
-        """What is in the place for system instructions."""
-        if self.wire == "chat":
-            return "\n".join(_texts([one for one in self.body["messages"] if one["role"] in ("system", "developer")]))
-        return "\n".join(_texts([self.body.get(place) for place in INSTRUCTIONS]))
-
-    @property
-    def text(self) -> str:
-        """Everything else that it was told, results of tools included."""
-        talk = self._conversation
-        rest = [one for one in talk if isinstance(one, str) or one.get("role") not in ("system", "developer")]
-        return "\n".join(_texts(rest))
-
-    @property
-    def _conversation(self) -> Any:
+    def talk(self) -> Any:
+        """The conversation, as its wire has it."""
         return next((self.body[place] for place in CONVERSATION if self.body.get(place)), [])
 
     @property
     def conversation(self) -> str:
         """All of it, wherever it stands: some agents put system messages between the others."""
-        return "\n".join(_texts([self.body.get(place) for place in (*INSTRUCTIONS, *CONVERSATION)]))
+        return "\n".join(texts_in([self.body.get(place) for place in (*INSTRUCTIONS, *CONVERSATION)]))
 
     @property
     def opening(self) -> str:
         """What it was told before its first turn: of a sub-agent the task, after a compaction the summary."""
-        talk = self._conversation
+        talk = self.talk
         first = next((at for at, item in enumerate(talk) if _is_own(item)), len(talk)) if isinstance(talk, list) else 0
-        return "\n".join(_texts(talk[:first] if isinstance(talk, list) else talk))
+        return "\n".join(texts_in(talk[:first] if isinstance(talk, list) else talk))
 
     @property
     def last(self) -> str:
         """What it was told last."""
-        talk = self._conversation
-        return "\n".join(_texts(talk[-1:] if isinstance(talk, list) else talk))
+        talk = self.talk
+        return "\n".join(texts_in(talk[-1:] if isinstance(talk, list) else talk))
 
     @property
     def tools(self) -> list[str]:
@@ -93,14 +79,16 @@ class ModelRequest:
     @property
     def turns(self) -> list[tuple[bool, str]]:
         """The model's own turns so far: whether each called a tool, and what it said."""
-        talk = self._conversation
+        talk = self.talk
         found: list[tuple[bool, str]] = []
         went_on = False  # one wire has an item for each part of a turn
         for item in talk if isinstance(talk, list) else ():
             mine = _is_own(item)
             if mine:
                 called, said = found.pop() if went_on and self.wire == "responses" else (False, "")
-                found.append((called or _calls(item), said + "".join(_texts(item.get("content") or item.get("parts")))))
+                found.append(
+                    (called or _calls(item), said + "".join(texts_in(item.get("content") or item.get("parts"))))
+                )
             went_on = mine
         return found
 
@@ -110,13 +98,13 @@ def _is_own(item: dict[str, Any]) -> bool:
     return item.get("role") in ("assistant", "model") or item.get("type") in OWN_ITEMS
 
 
-def _texts(value: object) -> list[str]:
+def texts_in(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
-        return [text for item in value for text in _texts(item)]
+        return [text for item in value for text in texts_in(item)]
     if isinstance(value, dict):
-        return [text for key in TEXTS if key in value for text in _texts(value[key])]
+        return [text for key in TEXTS if key in value for text in texts_in(value[key])]
     return []
 
 
@@ -166,7 +154,6 @@ class ModelServer:
         self.answered: dict[int, ModelReply] = {}
         """By the place of the request in `asked`."""
         self._script, self._lock = script, threading.Lock()
-        self._over = threading.Event()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
@@ -176,14 +163,6 @@ class ModelServer:
         """Without a path: Anthropic's clients want it so, OpenAI's want `/v1` behind it."""
         return f"http://127.0.0.1:{self._http.server_address[1]}"
 
-    @property
-    def env(self) -> dict[str, str]:
-        """The variables that send both providers' clients here."""
-        return {
-            "OPENAI_BASE_URL": f"{self.url}/v1", "OPENAI_API_KEY": "not-a-real-key",
-            "ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": "not-a-real-key",
-        }  # fmt: skip
-
     def __enter__(self) -> Self:
         self._thread.start()
         return self
@@ -191,7 +170,6 @@ class ModelServer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._over.set()
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
@@ -206,48 +184,47 @@ class ModelServer:
         return answer, number
 
     def _answer(self, http: BaseHTTPRequestHandler) -> None:
-        body = _body(http)
         wire = format_of(http.path)
-        if not wire and (known := _side(http.path)) is not None:
-            self._whole(http, 200, json.dumps(known).encode())
+        if not wire:
+            self._aside(http)
             return
         headers = {name.lower(): value for name, value in http.headers.items()}
-        answer, number = self._next(ModelRequest(wire, http.path, headers, body))
-        streamed = is_streamed(http.path, body) and answer.raw is None and answer.status == 200
-        self._over.wait(answer.delay_s)
-        http.send_response(answer.status if wire else 404)
+        asked = ModelRequest(wire, http.path, headers, _body(http))
+        self._send(http, asked, *self._next(asked))
+
+    def _send(self, http: BaseHTTPRequestHandler, asked: ModelRequest, answer: ModelReply, number: int) -> None:
+        self._head(http, 200, {}, streamed=is_streamed(asked.path, asked.body))
+        for part in self._parts(asked, answer, number):
+            http.wfile.write(part)
+            http.wfile.flush()
+
+    @staticmethod
+    def _head(http: BaseHTTPRequestHandler, status: int, headers: dict[str, str], *, streamed: bool) -> None:
+        http.send_response(status)
         http.send_header("content-type", "text/event-stream" if streamed else "application/json")
         http.send_header("connection", "close")
-        for name, value in answer.headers.items():
+        for name, value in headers.items():
             http.send_header(name, value)
         http.end_headers()
         http.close_connection = True
-        for part in self._parts(wire, answer, body, number, streamed):
-            http.wfile.write(part)
-            http.wfile.flush()
-            if answer.drip_s and self._over.wait(answer.drip_s):
-                return
 
     @staticmethod
-    def _whole(http: BaseHTTPRequestHandler, status: int, data: bytes) -> None:
-        http.send_response(status)
+    def _parts(asked: ModelRequest, answer: ModelReply, number: int) -> Iterable[bytes]:
+        if is_streamed(asked.path, asked.body):
+            return stream(asked.wire, answer, asked.body, number)
+        return [json.dumps(whole(asked.wire, answer, asked.body, number)).encode()]
+
+    @staticmethod
+    def _aside(http: BaseHTTPRequestHandler) -> None:
+        """Answer a question beside the conversation."""
+        _body(http)
+        known = _side(http.path)
+        data = json.dumps(known or {"error": {}}).encode()
+        http.send_response(404 if known is None else 200)
         http.send_header("content-type", "application/json")
         http.send_header("content-length", str(len(data)))
         http.end_headers()
         http.wfile.write(data)
-
-    def _parts(self, wire: str, answer: ModelReply, body: dict[str, Any], number: int, streamed: bool) -> list[bytes]:
-        if answer.raw is not None:
-            whole_body = answer.raw
-        elif answer.status != 200 or not wire:
-            error = {"type": "server_error", "message": answer.text or "no such path"}
-            whole_body = json.dumps({"type": "error", "error": error}).encode()
-        elif streamed:
-            return list(stream(wire, answer, body, number))
-        else:
-            whole_body = json.dumps(whole(wire, answer, body, number)).encode()
-        size = DRIP_BYTES if answer.drip_s else max(1, len(whole_body))
-        return [whole_body[start : start + size] for start in range(0, len(whole_body), size)]
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         server = self
@@ -256,8 +233,7 @@ class ModelServer:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
-                known = _side(self.path)
-                server._whole(self, 404 if known is None else 200, json.dumps(known or {"error": {}}).encode())
+                server._aside(self)
 
             def do_POST(self) -> None:
                 try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 Body = dict[str, Any]
@@ -22,20 +22,12 @@ class ModelCall:
 
 @dataclass(frozen=True)
 class ModelReply:
-    """One answer of the model, or of a provider in trouble."""
+    """One answer of the model."""
 
     text: str = ""
     calls: tuple[ModelCall, ...] = ()
-    status: int = 200
-    raw: bytes | None = None
-    """The body as it is, in place of a proper one."""
-    delay_s: float = 0.0
-    """Silence before the first byte."""
-    drip_s: float = 0.0
-    """Silence after every few bytes."""
     tokens: int = 7
     """How long the conversation is said to be: agents compact it by that."""
-    headers: dict[str, str] = field(default_factory=dict)
 
 
 SAID = 3
