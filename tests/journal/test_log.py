@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from journal_box import Box, made
 
+from anyhook.cli.verb_stats import cost_bar, sparkline
 from anyhook.cli.view.console import drawn
-from anyhook.cli.view.stats_table import cost_bar, sparkline
 from anyhook.journal.journal import Journal
 from anyhook.journal.run_index import known_runs
 from anyhook.journal.search import Wanted, follow, newest, record_of, search

@@ -213,24 +213,9 @@ class AgentState(Record):
         return self.program is not None or self.status != NOT_INSTALLED
 
     def as_dict(self) -> dict[str, Json]:
-        live: dict[str, Json] = {"live": {"network": self.network, "copied": [*self.copied]}} if self.network else {}
-        return {
-            "found": self.program is not None,
-            "program": self.program,
-            **self.version.as_dict(),
-            "installed": [*self.installed],
-            "status": self.status,
-            "reason": self.reason,
-            **live,
-            "without_us": self.without_us,
-            "guards": self.guards,
-            "covers": {event: [*effects] for event, effects in self.covers.items()},
-            "gaps": [*self.gaps],
-            "never": [*self.never],
-            "through": [*self.through],
-            "organisation": [*self.organisation],
-            "mods": [*self.mods],
-        }
+        made = super().as_dict() | self.version.as_dict() | {"found": self.program is not None}
+        network, copied = made.pop("network"), made.pop("copied")
+        return made | ({"live": {"network": network, "copied": copied}} if network else {})
 
 
 def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | None) -> AgentState:

@@ -127,6 +127,15 @@ def line_at(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
+TOML_TEXT = (
+    r'"""(?:[^"\\]+|\\.|"(?!""))*+(?:"{3,5})?'
+    r"|'''(?:[^']+|'(?!''))*+(?:'{3,5})?"
+    r'|"(?:[^"\\\n]+|\\.)*+"?'
+    r"|'[^'\n]*+'?"
+)
+"""A text of TOML, in any of its four kinds of quotes, with an end or without."""
+
+
 def bound_toml(text: str) -> None:
     """Refuses a depth or a key that would overload a parser. Strings and comments are removed first; if one has no end,
     the parsers fail there too."""
@@ -134,13 +143,7 @@ def bound_toml(text: str) -> None:
         return
     import re
 
-    noise = (
-        r'"""(?:[^"\\]+|\\.|"(?!""))*+(?:"{3,5})?'
-        r"|'''(?:[^']+|'(?!''))*+(?:'{3,5})?"
-        r'|"(?:[^"\\\n]+|\\.)*+"?'
-        r"|'[^'\n]*+'?"
-        r"|#[^\n]*"
-    )
+    noise = rf"{TOML_TEXT}|#[^\n]*"
     outside = re.sub(noise, "", text, flags=re.DOTALL)
     bound_depth(outside.encode().translate(None, NO_BRACKETS))
     if any(piece.count(".") >= MAX_KEY_PARTS for piece in re.split(r"[=,\[\]{}\n]", outside)):

@@ -6,20 +6,14 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from anyhook.documents.read import MAX_KEY_PARTS, bound_toml
+from anyhook.documents.read import MAX_KEY_PARTS, TOML_TEXT, bound_toml
 from anyhook.model.pattern import later
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
     from anyhook.documents.parse import Place
 
-_TOML_TOKEN = later(
-    r'"""(?:[^"\\]+|\\.|"(?!""))*+(?:"{3,5})?|'
-    r"'''(?:[^']+|'(?!''))*+(?:'{3,5})?|"
-    r'"(?:[^"\\\n]+|\\.)*+"?|'
-    r"'[^'\n]*+'?|#[^\n]*|\n|[\[\]{},=.]|[^\s\[\]{},=.\"'#]+",
-    re.DOTALL,
-)
+_TOML_TOKEN = later(rf"""{TOML_TEXT}|#[^\n]*|\n|[\[\]{{}},=.]|[^\s\[\]{{}},=.\"'#]+""", re.DOTALL)
 _KEY_ENDS = ("]", "=", "\n", ",", "[", "{", "}")
 
 

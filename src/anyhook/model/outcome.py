@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
-from anyhook.model.words import ALLOW, ASK, BLOCK, NONE, Cause, Effect, Verdict
+from anyhook.model.words import ALLOW, ASK, BLOCK, NONE, VERDICTS, Cause, Effect, Verdict
 
 __all__ = ["ALLOW", "ASK", "BLOCK", "EFFECTS", "NONE", "SILENT", "STOPPING", "STRENGTH", "Failure", "Outcome"]
 
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
-STRENGTH: dict[str, int] = {NONE: 0, ALLOW: 1, ASK: 2, BLOCK: 3}
+STRENGTH: dict[str, int] = {verdict: strength for strength, verdict in enumerate(VERDICTS)}
 
 # What a block does, weakest first: where two dialects block the same event, the stronger effect is the decision's.
 EFFECTS: tuple[Effect, ...] = (

@@ -74,14 +74,7 @@ ERROR: Severity = "error"
 WARNING: Severity = "warning"
 VERDICTS: dict[str, Verdict] = {"none": "none", "allow": "allow", "ask": "ask", "block": "block"}
 """Weakest first, by the texts that tables and records use."""
-ENDINGS: dict[str, Ending] = {
-    "exited": "exited",
-    "timed_out": "timed_out",
-    "signalled": "signalled",
-    "not_started": "not_started",
-    "overflowed": "overflowed",
-    "cancelled": "cancelled",
-}
+ENDINGS: tuple[Ending, ...] = ("exited", "timed_out", "signalled", "not_started", "overflowed", "cancelled")
 HANDLER_KINDS: tuple[HandlerKind, ...] = (
     "", "command", "python", "function", "callable", "builtin", "rule", "http", "mcp_tool", "prompt", "agent",
 )  # fmt: skip

@@ -299,7 +299,7 @@ def run_from(run: RecordedRun | None) -> Run:
         if said.endswith(CUT) and run.ending == "exited":  # the output of a failed run does not matter
             raise Unjudgeable("its output was too long to be kept whole")
         streams.append(said.encode("utf-8", "surrogatepass"))
-    return Run(ENDINGS[run.ending], run.exit_code, streams[0], streams[1], 0, run.duration_s or 0.0, run.error)
+    return Run(word_of(run.ending, ENDINGS), run.exit_code, streams[0], streams[1], 0, run.duration_s or 0.0, run.error)
 
 
 def _kept(decision: Decision) -> list[tuple[str, Json]]:
