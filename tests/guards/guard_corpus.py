@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from anyhook.agents.anyhook import EVENTS, LIMITS
 from anyhook.documents.files import Files
-from anyhook.engine.rules import condition_of, may_show_secret
+from anyhook.engine.rule_calls import condition_of, may_show_secret
 from anyhook.install.working_places import own_folders
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook, Source

@@ -22,7 +22,7 @@ from anyhook.engine.catalog import build
 from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.engine.match import Catalog
 from anyhook.engine.routes import fingerprint, from_plan, made_catalog, to_plan
-from anyhook.engine.rules import condition_of
+from anyhook.engine.rule_calls import condition_of
 from anyhook.model.event import EVENTS, Event
 from anyhook.state.plans import TELLING, CatalogPlan, Setup, read_plan
 from anyhook.state.switches import Switches

@@ -37,6 +37,8 @@ SOURCES = {
     "anyhook/engine/__init__.py": "",
     "anyhook/engine/disobeyed.py": "",
     "anyhook/cli/bridge.py": "from anyhook.model import words\nANSWER = words.ANSWER\n",
+    "anyhook/journal/__init__.py": "",
+    "anyhook/journal/journal.py": "",
     "anyhook/model/__init__.py": "",
     "anyhook/model/words.py": "ANSWER = 'no'\n",
 }
@@ -99,7 +101,7 @@ def test_a_copy_of_the_package_counts_for_itself(package: Package, tmp_path: Pat
 def test_where_nothing_can_be_put_nothing_is_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(kept_code, "file_of", lambda part: f"/proc/none/{part}")
-    monkeypatch.setattr(kept_code, "missed", {kept_code.BRIDGE: []})
+    monkeypatch.setattr(kept_code, "missed", {kept_code.BRIDGE})
     monkeypatch.setitem(sys.modules, kept_code.USUAL, kept_code)
     for name in kept_code.NOT_USUAL:
         monkeypatch.delitem(sys.modules, name, raising=False)

@@ -23,9 +23,10 @@ from anyhook.engine.bridge import (
     with_self_protection,
 )  # fmt: skip
 from anyhook.engine.receive import project_of
+from anyhook.journal.journal import quiet
 from anyhook.model.firing import NO_OPINION, Answer
 from anyhook.model.words import RUN_VARIABLE, Trust
-from anyhook.platform.kept_code import ENGINE, load
+from anyhook.platform.kept_code import ENGINE, JUDGE, load
 from anyhook.platform.launched import Started, begun_s, ready
 from anyhook.platform.places import state_dir
 from anyhook.state.entry_places import Caller, notice
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from anyhook.cli.options import BridgeOptions
+    from anyhook.model.decision import Report
 
 OWN_SCRIPTS = (b"anyhook", b"anyhook-python", b"zygote.py")
 """The programs that start hooks."""
@@ -111,10 +113,9 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
     incoming = incoming.replace(notice=notice(table.name)) if Caller.is_gone or setup.given is not None else incoming
     sways = swaying(Caller.given or setup.env, setup.project, state_dir(setup.env))
     incoming = incoming.replace(sways=sways) if sways else incoming
-    if plan is not None and _is_quiet(plan, incoming, setup):
-        from anyhook.cli.fire import quiet
-
-        lost = lost_record(quiet(setup, plan, events, table.name, options))
+    idle = _idle(plan, incoming, setup) if plan is not None else None
+    if plan is not None and idle is not None:
+        lost = lost_record(quiet(setup, plan, events, table.name, options.mode, hooks=idle))
         return NO_OPINION.replace(stderr=lost) if lost else NO_OPINION
     load(ENGINE)
     from anyhook.engine.engine import EngineOptions, open_engine
@@ -129,13 +130,30 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
         return open_engine(own, catalog_of(plan, setup)).bridge(table.name, row.native, incoming)
 
 
-def _is_quiet(plan: CatalogPlan, incoming: Incoming, setup: Setup) -> bool:
-    """Whether nothing is hooked, and there is nothing else to say about this call."""
-    names = [event.name for event in incoming.received.events]
+def _idle(plan: CatalogPlan, incoming: Incoming, setup: Setup) -> tuple[Report, ...] | None:
+    """The reports of the hooks, if none of them wants this call, and there is nothing else to say about it; else
+    None."""
+    events, sways = incoming.received.events, bool(incoming.sways)
+    names = [event.name for event in events]
     opens = names[0] in OPENINGS and names[0] == opening(incoming.table)
-    if incoming.refusal or incoming.doubts or incoming.notice or (incoming.sways and opens):
-        return False
-    return plan.is_quiet(*names, opens=opens) and not concerns_refused(setup.env, incoming)
+    if incoming.refusal or incoming.doubts or incoming.notice or (sways and opens):
+        return None
+    if concerns_refused(setup.env, incoming):
+        return None
+    if plan.is_quiet(*names, opens=opens):
+        return ()
+    if sways or opens or not _may_be_idle(plan, incoming) or RUN_VARIABLE in setup.env:
+        return None
+    load(JUDGE)
+    from anyhook.engine.rule_calls import idle_rules
+
+    return idle_rules(plan, setup, incoming.table.name, events[0]) or None
+
+
+def _may_be_idle(plan: CatalogPlan, incoming: Incoming) -> bool:
+    """Whether a call is one event with a tool that its agent's table knows, and reaches nothing but rules."""
+    events = incoming.received.events
+    return len(events) == 1 and incoming.received.tool is not None and plan.wants_only_rules(events[0].name)
 
 
 def setup_of(

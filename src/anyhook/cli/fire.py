@@ -9,14 +9,14 @@ import sys
 from anyhook.cli import BLOCKED, DONE, FINDINGS, BadCall, render
 from anyhook.model import lean_json
 from anyhook.model.event import EVENTS, FIELDS, Event
-from anyhook.state.plans import CatalogPlan, Setup, read_plan
+from anyhook.state.plans import Setup, read_plan
 from anyhook.tables.registry import UnknownEvent, canonical_event, canonical_field, native_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anyhook.cli.options import EventOptions, FireOptions, RunOptions
+    from anyhook.cli.options import EventOptions, FireOptions
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
 
@@ -36,7 +36,9 @@ def fire(name: str, options: FireOptions) -> int:
     plan = read_plan(setup)
     event, unknown = event_of(name, options, plan.natives if plan else None, options.dialect)
     if plan is not None and not unknown and plan.is_quiet(event.name):
-        decision = quiet(setup, plan, [event], "fire", options, options.session)
+        from anyhook.journal.journal import quiet
+
+        decision = quiet(setup, plan, [event], "fire", options.mode, options.session)
     else:
         from anyhook.engine.engine import EngineOptions, open_engine
         from anyhook.engine.routes import catalog_of
@@ -61,20 +63,6 @@ def fire(name: str, options: FireOptions) -> int:
         render.say(f"anyhook fire: the answer could not be written ({error.strerror})")
         return status or FINDINGS
     return status
-
-
-def quiet(
-    setup: Setup, plan: CatalogPlan, events: Sequence[Event], host: str, options: RunOptions, session: str | None = None
-) -> Decision:
-    """Nothing is hooked: the same decision and journal line as the engine's, without loading the engine."""
-    from anyhook.journal.journal import Recorder
-    from anyhook.model.decision import Decision
-
-    mode = options.mode or plan.mode
-    recorder = Recorder(setup.env, setup.project, host, session or None, mode, plan.journal, one_shot=True)
-    for event in events:
-        decision = recorder.quiet(event, Decision(event.name), mode)
-    return decision
 
 
 def _with_unknown(decision: Decision, unknown: list[str]) -> Decision:

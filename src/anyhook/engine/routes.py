@@ -4,7 +4,6 @@ looked up. Neither starts anything or keeps the state of a single event."""
 
 from __future__ import annotations
 
-import marshal
 from _operator import itemgetter  # `operator` is the same in Python, but one more file to import
 from time import time_ns
 
@@ -18,7 +17,7 @@ from anyhook.model.outcome import BLOCK, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.model.words import RUN_VARIABLE
-from anyhook.platform.kept_code import RULES, load
+from anyhook.platform.kept_code import JUDGE, RULES, load
 from anyhook.platform.places import is_unchanged
 from anyhook.state.plans import CatalogPlan, Setup, keep_plan, kept, read_plan
 from anyhook.state.settings import Settings
@@ -28,7 +27,7 @@ from anyhook.tables.registry import DIALECTS, dialect, native_names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.engine.match import Callback
-    from anyhook.engine.rules import RuleIndex
+    from anyhook.engine.rules import RouteRules
     from anyhook.model.json_types import Json
 
 
@@ -60,11 +59,18 @@ def made_catalog(setup: Setup) -> Catalog:
 
 
 def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
+    hooks, rules = catalog.hooks, dict[str, bytes]()
+    if any(hook.condition is not None for hook in hooks):
+        from anyhook.engine.rule_calls import packed
+        from anyhook.engine.rules import only_rules
+
+        rules = only_rules(catalog)
+        hooks = [hook.replace(condition=packed(hook.condition)) if hook.condition else hook for hook in hooks]
     return CatalogPlan(
         setup.key(),
         catalog.stamps,
         catalog.contents,
-        [_values(packed(hook)) for hook in catalog.hooks],
+        [_values(hook) for hook in hooks],
         [_values(problem) for problem in catalog.problems],
         _values(catalog.config),
         catalog.by_event(),
@@ -75,6 +81,7 @@ def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
         any(hook.status not in (ARMED, DISABLED) for hook in catalog.hooks),
         [_values(fault) for fault in catalog.entries],
         fingerprint(catalog),
+        rules=rules,
     )
 
 
@@ -112,15 +119,6 @@ def fingerprint(catalog: Catalog) -> str:
     return short_digest(repr((hooks, files)))
 
 
-def packed(hook: Hook) -> Hook:
-    """The hook as a plan keeps it: what a rule's condition says is unpacked when it is asked, because most calls ask
-    few rules."""
-    if hook.condition is None:
-        return hook
-    tree, *rest = hook.condition
-    return hook.replace(condition=(marshal.dumps(tree), *rest))
-
-
 def _values(thing: Record) -> tuple[object, ...]:
     return tuple([getattr(thing, field) for field in thing.fields])
 
@@ -150,7 +148,7 @@ class Routes:
         key = ("routes", catalog.serves, catalog.has_model, enforced, self._nested)
         shared = made.setdefault(key, ({}, {})) if made is not None and is_open else ({}, {})
         self._found: dict[tuple[Json, ...], Route] = shared[0]
-        self.rule_indexes: dict[int, RuleIndex] = shared[1]
+        self.rule_indexes: dict[int, RouteRules] = shared[1]
         """Which rules of a route apply to which calls, by the id of the route's steps; filled on demand."""
 
     def find(self, event: Event) -> Route:
@@ -282,6 +280,7 @@ class Routes:
         found: list[HookStep] = []
         hooks = (*callbacks, *self.catalog.for_event(event.name))
         if any(hook.condition is not None for hook in hooks):
+            load(JUDGE)
             load(RULES)
         for hook in hooks:
             table = dialect(hook.dialect)

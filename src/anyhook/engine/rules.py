@@ -8,25 +8,18 @@ import os
 from _functools import partial  # type: ignore[import-not-found]
 from time import time
 
-from anyhook.engine.match import HookStep, match
+from anyhook.engine.match import Catalog, HookStep, match
+from anyhook.engine.rule_calls import Calls, RuleIndex, condition_of, marked, may_be_downloaded
 from anyhook.journal.record import known_by
 from anyhook.model import lean_json
 from anyhook.model.decision import Decision, EarlierCall, Report, idle_report
 from anyhook.model.event import AFTER_CALL, Event
 from anyhook.model.hook import ARMED, Hook
 from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
-from anyhook.model.pattern import cached
 from anyhook.model.record import Record
 from anyhook.model.words import NOT_MET
 from anyhook.platform.places import head, state_dir
-from anyhook.programs.loose import HIDDEN
-from anyhook.programs.paths import slashed
-from anyhook.programs.table import row_of
-from anyhook.rules.calls import facts_of_event
 from anyhook.rules.evaluate import (
-    CLEAN,
-    NOTHING_SAID,
-    TOLD,
     Before,
     Hits,
     PastLost,
@@ -43,55 +36,39 @@ from anyhook.rules.marks import (
     is_about_downloads,
     is_about_files,
     is_about_the_past,
-    marks_of,
     needs_of,
     nodes_of,
 )  # fmt: skip
-from anyhook.rules.paths import Places, matches
+from anyhook.rules.paths import matches
 from anyhook.rules.templates import fill, shell_line
-from anyhook.state.entry_places import elsewhere
 from anyhook.tables.isolation import error_line
 from anyhook.tables.registry import HOSTS, past
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from anyhook.engine.context import Context
     from anyhook.model.json_types import Json
-    from anyhook.programs.facts import Facts, Program
-    from anyhook.rules.language import Condition, Node
+    from anyhook.rules.evaluate import SessionPast
+    from anyhook.rules.language import Condition, Node, Packed
     from anyhook.rules.paths import PathPattern
     from anyhook.state.memory import Books, Deed, Memory, Seen
 
-TEMPORARY = ("tmp", "temp", "/var/folders/")
-"""What the path of a folder for temporary files contains."""
 LEAKED = "leaked"
 SEEN_VALUE = "a value seen in this session"
 MAX_HOLDING_FILE = 1 << 20
 """How many bytes of a file that a call writes are searched for secrets that are in it already."""
-MAX_VARIABLES = 1 << 16
-"""From how many bytes on a file of variables is not searched for secrets."""
-MAX_VARIABLE_FILES = 16
-"""How many such files are searched for one pattern."""
 MAX_INDEXES = 64
 """How many routes' indexes an engine keeps."""
 
 
-def temp_of(env: Mapping[str, str]) -> str:
-    """The folder for temporary files that a variable names; "" if it looks like another one: what is in a temporary
-    folder is not worth a guard, and a project's environment could call the user's files so."""
-    named = env.get("TMPDIR", "").rstrip("/")
-    return named if any(part in named.lower() for part in TEMPORARY) else ""
-
-
-class Rules:
+class Rules(Calls):
     """Evaluates the rules for one event."""
 
     def __init__(self, context: Context, session: str, past: CallMemory | None = None) -> None:
-        self.project, self.env, self.host = context.setup.project, context.setup.env, context.host
+        super().__init__(context.setup, context.host)
         self._context = context
-        self.given = elsewhere(context.setup.env, context.setup.given)
         self.session, self.past = session, past
         self.answers: dict[str, Outcome] = {}
         """What the rules that hold ask for, by id; rules that run a command are not included."""
@@ -100,57 +77,17 @@ class Rules:
         self.unmet_for: Event | None = None
         self.left: list[int] = []
         """The positions of all other steps, and the end of the queue, in order."""
-        self._call: RuleCall | None = None
         self._hits: dict[str, Hits] = {}
-        self._known_folders: dict[bool, tuple[str, ...]] = {}
 
-    def call(self, event: Event) -> RuleCall:
-        """The event as rules see it, until a hook rewrites it."""
-        known = self._call
-        if known is None or known.event is not event:
-            facts = partial(self._facts, event)
-            known = self._call = RuleCall(event, self.host, self._places(event), facts, self.past, _printed)
-        return known
-
-    def _places(self, event: Event) -> Places:
-        places = Places(slashed(self.env.get("HOME", ""), "/"), slashed(self.project, "/"))
-        places = places.replace(
-            own=lambda: self._folders(event, by_agent=True),
-            more=lambda: self._folders(event, by_agent=False),
-            may_hold_secret=lambda path: may_show_secret(path, self.call(event).facts),
-        )
-        temp = temp_of(self.env)
-        return places.replace(temp=(*places.temp, temp)) if temp else places
-
-    def _folders(self, event: Event, *, by_agent: bool) -> tuple[str, ...]:
-        """The folders that the agent keeps for itself, or those that the session works in besides the project."""
-        found = self._known_folders.get(by_agent)
-        if found is None:
-            from anyhook.install.working_places import own_folders, working_folders
-
-            given = (self.host, self.given or self.env, self.project)
-            cwd = str(event.data.get("cwd") or self.project)
-            found = own_folders(*given) if by_agent else working_folders(*given, cwd)
-            self._known_folders[by_agent] = found
-        return found
-
-    def _facts(self, event: Event) -> Facts:
-        facts = facts_of_event(event, cwd=self.project, home=self.env.get("HOME", ""), variables=self.env)
-        if self.given is None:
-            return facts
-        # The agent's `~` may be another: what either of them names counts.
-        more = facts_of_event(event, cwd=self.project, home=self.given.get("HOME", ""), variables=self.given)
-        added = {
-            name: [each for each in getattr(more, name) if each not in getattr(facts, name)] for name in facts.fields
-        }
-        return facts.replace(**{name: (*getattr(facts, name), *found) for name, found in added.items()})
+    def call(self, event: Event, past: SessionPast | None = None) -> RuleCall:
+        return super().call(event, past or self.past)
 
     def remember(
         self, wants: Remembering, event: Event, files: Books | None = None, *, look: bool = False, at_s: float = 0.0
     ) -> None:
         """See what the session did before, and let the call count; with `look`, only see. `at_s` is when, if that is
         not now."""
-        if wants.only_downloads and not look and not _may_be_downloaded(self.call(event).facts):
+        if wants.only_downloads and not look and not may_be_downloaded(self.call(event).facts):
             return  # as for most calls: they have no part in it
         from anyhook.state.memory import MemoryFiles, Sketch
 
@@ -178,35 +115,27 @@ class Rules:
     def _unmet(self, steps: tuple[HookStep, ...], call: RuleCall) -> tuple[dict[int, Report], list[int]]:
         """The reports of the rules that do not apply to the call, by position, and the positions of all other steps. A
         rule that cannot be evaluated here is asked again by itself."""
+        index = self._index(steps)
         try:
-            marks = marks_of(call.facts).union(*(has for _, has in call.parts))
+            concerned = index.concerned(call)
         except Exception:  # noqa: BLE001 (every rule that is asked will say so)
             return {}, []
-        index = self._index(steps)
-        found, left = index.reports.copy(), index.others.copy()
-        for position in {position for mark in marks for position in index.by_mark.get(mark, ())}:
-            _, needs, spared = condition_of(steps[position].hook)
-            trees = index.parts(position, marks)
-            try:
-                if not any(applies((tree, needs, spared), call, Hits(spared)) for tree in trees):
-                    continue
-            except Exception:  # noqa: BLE001, S110 (the same)
-                pass
+        found, left = index.reports.copy(), [*index.others, *concerned]
+        for position in concerned:
             del found[position]
-            left.append(position)
         if call.facts.unread:
             for position in self._first_gates(steps, found, call):
                 del found[position]
                 left.append(position)
         return found, sorted(left)
 
-    def _index(self, steps: tuple[HookStep, ...]) -> RuleIndex:
+    def _index(self, steps: tuple[HookStep, ...]) -> RouteRules:
         known = self._context.routes.rule_indexes
         found = known.get(id(steps))
         if found is None or found.steps is not steps:
             if len(known) >= MAX_INDEXES:
                 known.clear()
-            found = known[id(steps)] = RuleIndex(steps)
+            found = known[id(steps)] = RouteRules(steps)
         return found
 
     def _first_gates(self, steps: tuple[HookStep, ...], unmet: dict[int, Report], call: RuleCall) -> list[int]:
@@ -380,47 +309,6 @@ class Rules:
         return Outcome(tool_input={**given, command[0]: fill(str(to), values)})
 
 
-def _printed(event: Event) -> str:
-    """What an event tells of what a tool printed: that it has no secret, that all secrets in it are remembered, that it
-    is nothing and nothing caught it, or "". What failed may have printed nothing."""
-    if event.name not in AFTER_CALL:
-        return ""
-    said = [each for field in ("output", "tool_error") for each in lean_json.every_text(event.data.get(field))]
-    if not has_failed(event) and not any(map(str.strip, said)):
-        catches = any(sign in text for text in lean_json.every_text(event.data.get("input")) for sign in HIDDEN)
-        return NOTHING_SAID if said and not catches else ""
-    from anyhook.journal.shown import all_known
-
-    each = [all_known(text) for text in said]
-    if None in each:
-        return ""
-    return TOLD if any(each) else CLEAN
-
-
-def may_show_secret(path: str, facts: Facts) -> bool:
-    """Whether a call that reads a file, or all files of a pattern, may show a secret. If it does more than look, they
-    may be others by then."""
-    rows = [row_of(each.name) for each in facts.runs]
-    if {*facts.all_changed} - {os.devnull} or not all(row.has("looks") or row.has("filters") for row in rows):
-        return True
-    from glob import glob
-
-    found = glob(path, include_hidden=True) or [path]
-    return len(found) > MAX_VARIABLE_FILES or any(map(_may_hold_secret, found))
-
-
-def _may_hold_secret(path: str) -> bool:
-    content = head(path, MAX_VARIABLES)
-    if content is None or len(content) == MAX_VARIABLES or b"\0" in content:
-        return True
-    from anyhook.journal.shown import all_known
-
-    try:
-        return all_known(content.decode()) is not False
-    except UnicodeDecodeError:
-        return True
-
-
 def _redacted(hook: Hook, event: Event, said: str) -> Outcome:
     """A tool's output without its secrets; a prompt with one is refused."""
     from anyhook.journal.shown import without_secrets
@@ -441,52 +329,28 @@ def _named(hook: Hook) -> str:
     return f"rule {hook.short_name}; a person can run: anyhook rule {hook.short_name}"
 
 
-def condition_of(hook: Hook) -> Condition:
-    """The condition of a hook that is a rule."""
-    assert hook.condition is not None  # noqa: S101 (only rules are asked here)
-    tree, marks, spared = hook.condition
-    return _unpacked(tree) if isinstance(tree, bytes) else tree, marks, spared
-
-
-_unpacked = cached(marshal.loads)
-"""What a condition from a plan says."""
-
-
 def is_gate(hook: Hook) -> bool:
     """Whether it is a rule that refuses or asks because of what a call does, or runs something that may refuse."""
     return hook.spec.get("then") in ("deny", "ask", "function") and any(mark != ANY for mark in condition_of(hook)[1])
 
 
-class RuleIndex:
-    """The rules of a route, indexed by mark: a call must have one of a rule's marks for the rule to apply."""
+class RouteRules(RuleIndex):
+    """The rules of a route."""
 
     def __init__(self, steps: tuple[HookStep, ...]) -> None:
         self.steps = steps
         self.reports: dict[int, Report] = {}
         """The report of each rule that does not apply: always the same."""
-        self.by_mark: dict[str, list[int]] = {}
         self.others = [len(steps)]
         """The positions of the steps that are not rules, and the end of the queue."""
-        self._parts: dict[int, list[tuple[frozenset[str], Node]]] = {}
-        """Position of a rule → the parts of its condition, one of which must hold, with the marks of each."""
+        conditions: dict[int, Condition | Packed] = {}
         for position, step in enumerate(steps):
-            condition = step.hook.condition
-            if condition is not None and step.why is None and step.hook.status == ARMED:
+            if (condition := step.hook.condition) is not None and step.why is None and step.hook.status == ARMED:
+                conditions[position] = condition
                 self.reports[position] = idle_report(step.hook, NOT_MET)
-                for mark in condition[1]:
-                    self.by_mark.setdefault(mark, []).append(position)
             else:
                 self.others.append(position)
-
-    def parts(self, position: int, marks: set[str]) -> list[Node]:
-        """The parts of a rule's condition that can hold for a call with these marks. The rule holds if one of them
-        does."""
-        found = self._parts.get(position)
-        if found is None:
-            tree = condition_of(self.steps[position].hook)[0]
-            trees = tree[1] if tree[0] == "or" else (tree,)
-            found = self._parts[position] = [(frozenset(needs_of(part)), part) for part in trees]
-        return [part for needs, part in found if not needs.isdisjoint(marks)]
+        super().__init__(conditions)
 
 
 def command_of(event: Event) -> tuple[str, str] | None:
@@ -540,22 +404,33 @@ def remembering(hooks: Iterable[Hook], event: str) -> Remembering | None:
     return Remembering((*found.values(),), by_day, by_day_and_known, by_secret, by_file, by_spent, only_downloads)
 
 
+def only_rules(catalog: Catalog) -> dict[str, bytes]:
+    """The rules of each event that reaches nothing else, if there is nothing to do about a call that none of them
+    applies to: no gate is off, and none of them remembers it. For `idle_rules`."""
+    config, found = catalog.config, dict[str, bytes]()
+    if config.off == "deny" or "deny" in config.hook_off.values() or config.hook_mode:
+        return found
+    for event in catalog.by_event():
+        hooks = {position: hook for position, hook in enumerate(catalog.hooks) if event in hook.events}
+        wants = remembering(catalog.hooks, event)
+        if hooks and all(map(_is_plain_rule, hooks.values())) and (wants is None or wants.only_downloads):
+            asked = {position: hook.condition for position, hook in hooks.items() if hook.status == ARMED}
+            by_mark = marked({position: condition for position, condition in asked.items() if condition})
+            found[event] = marshal.dumps(([*hooks], by_mark, wants is not None))
+    return found
+
+
+def _is_plain_rule(hook: Hook) -> bool:
+    """Whether nothing but its condition and a person's switch decides if a hook is asked."""
+    is_for_all = not isinstance(hook.matcher, dict) or not isinstance(hook.matcher.get("tool"), str)
+    return hook.condition is not None and is_for_all and bool(hook.native_event)
+
+
 def _counted(nodes: Iterable[Node]) -> tuple[bool, bool, bool]:
     """Whether rules count by the day, by the day what the agent need not tell, and what only the agent tells."""
     counted = {(node[3] == "day", counts_what_is_told(node)) for node in nodes if node[0] == "over"}
     by_day, by_spent = (any(each[place] for each in counted) for place in (0, 1))
     return by_day, (True, False) in counted, by_spent
-
-
-def _may_be_downloaded(facts: Facts) -> bool:
-    """Whether a call downloads something, or runs a file that could have been."""
-    return bool(facts.parts) or any(map(_may_run_a_file, facts.runs))
-
-
-def _may_run_a_file(program: Program) -> bool:
-    row = row_of(program.name)
-    runs_code = row.language or row.state == "eval" or row.has("fed")
-    return bool(row.fetch_to) or "/" in program.path or (bool(runs_code) and program.code is None)
 
 
 class CallMemory:

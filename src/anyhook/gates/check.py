@@ -25,7 +25,7 @@ from anyhook.engine.catalog import (
 )
 from anyhook.engine.hook_names import hooks_meant, likely
 from anyhook.engine.match import Catalog
-from anyhook.engine.rules import condition_of
+from anyhook.engine.rule_calls import condition_of
 from anyhook.gates.can_match import misspelt, not_in_its_own
 from anyhook.gates.diagnosis import NOT_INSTALLED, diagnose
 from anyhook.gates.inspect import duplicates, inspect, misplaced

@@ -9,7 +9,7 @@ import sys
 
 from anyhook.model import lean_json
 from anyhook.model.record import Record
-from anyhook.platform.kept_code import ENGINE, RULES, load
+from anyhook.platform.kept_code import JUDGE, load
 from anyhook.platform.places import INSTALLS, RealPaths, home_of, read_object, state_dir
 from anyhook.programs.quick import CODE_READERS, CONTENTS, IMPORTABLE, LOOKERS, REMOVERS
 
@@ -74,8 +74,7 @@ def refusal(
     telling = told_by(env, project, (*places, *entries), host)
     if not (matters := _matters(given, project, telling)):
         return None
-    for part in (ENGINE, RULES):  # the next to be asked
-        load(part)
+    load(JUDGE)
     if matters == "code" and _runs_nothing_of_ours(event, env, project, telling):
         return None
     from anyhook.guard.calls import refused

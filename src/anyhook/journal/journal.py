@@ -9,6 +9,7 @@ from time import sleep, time_ns
 
 from anyhook.journal.record import JournalPolicy, head_of, record, record_quiet, secrets_of
 from anyhook.journal.writer import Bounds, JournalWriter, forks
+from anyhook.model.decision import Decision
 from anyhook.model.firing import Firing, Part
 from anyhook.model.lean_json import short_digest
 from anyhook.model.words import FULL, TRACEPARENT, Mode
@@ -16,12 +17,13 @@ from anyhook.platform.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from anyhook.model.decision import Decision
+    from anyhook.model.decision import Report
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
+    from anyhook.state.plans import CatalogPlan, Setup
 
 LATER_S = 0.25
 MAX_UNWRITTEN = 50_000
@@ -240,3 +242,16 @@ class Trace:
             known = self._ids[session] = short_digest(session)  # the trace of a session whose caller is in none
         made = env[TRACEPARENT] = f"00-{known}-{span:016x}-01"
         return made
+
+
+def quiet(
+    setup: Setup, plan: CatalogPlan, events: Sequence[Event], host: str, mode: Mode | None,
+    session: str | None = None,
+    hooks: tuple[Report, ...] = (),
+) -> Decision:  # fmt: skip
+    """No hook wants the events: the same decision and lines as the engine's, without the engine."""
+    mode = mode or plan.mode
+    recorder = Recorder(setup.env, setup.project, host, session or None, mode, plan.journal, one_shot=True)
+    for event in events:
+        decision = recorder.quiet(event, Decision(event.name, hooks=hooks), mode)
+    return decision

@@ -20,21 +20,26 @@ if TYPE_CHECKING:
     """Name, code and source file of a module, whether it is a package, and the time and size of that file."""
 
 USUAL, OWN = "anyhook.cli.bridge", "anyhook.agents.anyhook"
-BRIDGE, ENGINE, RULES = "bridge", "engine", "rules"
+BRIDGE, JUDGE, ENGINE, RULES = "bridge", "judge", "engine", "rules"
 BEGINS_WITH = {
-    BRIDGE: (USUAL, "anyhook.cli.options", "anyhook.engine.disobeyed"),
+    BRIDGE: (USUAL, "anyhook.cli.options", "anyhook.engine.disobeyed", "anyhook.journal.journal"),
+    JUDGE: ("anyhook.engine.rule_calls",),
     ENGINE: ("anyhook.engine.engine", "anyhook.engine.walk", "anyhook.engine.dedupe", "anyhook.engine.settle"),
-    RULES: ("anyhook.engine.rules", "anyhook.rules.calls", OWN),
+    RULES: ("anyhook.engine.rules", OWN),
 }
-"""The parts of a call in their order, by the modules that each begins with: what every call of an agent loads, what a
-call that something is hooked to loads, and what a call loads that rules are asked about."""
+"""The parts of a call, by the modules that each begins with: what every call of an agent loads, what a call loads that
+only rules may want, what a call loads that a hook wants, and one that a rule wants."""
+LOADED_BEFORE = {JUDGE: (BRIDGE,), ENGINE: (BRIDGE,), RULES: (BRIDGE, JUDGE)}
+"""The parts that are always loaded before another one."""
+ALWAYS_LOADED = ("anyhook", "anyhook.entry", "anyhook.platform", __name__, "anyhook.platform.launched")
+"""What is loaded before any part."""
 OF_AGENTS = "anyhook.agents."
 """Those of the agent that calls are kept with the first part, in a file for each agent."""
 NOT_USUAL = ("anyhook.cli.app", "anyhook.engine.catalog")
 """A call that loads one of them reads its words or the hook files in full, and loads what others do not, or earlier."""
 
-missed: dict[str, list[str]] = {}
-"""The parts of this call that were imported as usual, with the modules that this loaded."""
+missed: set[str] = set()
+"""The parts of this call that were imported as usual."""
 
 
 class Calling:
@@ -57,7 +62,6 @@ def load(part: str, agent: str = "") -> None:
         Calling.name = agent
     if all(name in sys.modules for name in BEGINS_WITH[part]):
         return
-    before = len(sys.modules)
     try:
         kept = _read(part)
         for name, code, source, is_package, _, _ in kept or ():
@@ -70,7 +74,7 @@ def load(part: str, agent: str = "") -> None:
     except Exception:  # noqa: BLE001 (who needs it says so)
         return
     if kept is None:
-        missed[part] = [*sys.modules][before:]
+        missed.add(part)
 
 
 def _read(part: str) -> list[Kept] | None:
@@ -131,13 +135,11 @@ def keep() -> None:
         return
     if not os.access(os.path.dirname(file_of(BRIDGE)), os.W_OK):  # of another user, so it would fail at each call
         return
-    own = OF_AGENTS + Calling.name
-    theirs = [name for name in sys.modules if name == own or name.startswith((f"{own}.", f"{OF_AGENTS}_"))]
-    for part, names in missed.items():
-        if part == BRIDGE and own not in sys.modules:
+    for part in missed:
+        if part == BRIDGE and OF_AGENTS + Calling.name not in sys.modules:
             continue  # no agent that we know
         try:
-            _write(part, [*names, *theirs] if part == BRIDGE else names)
+            _write(part)
         except Exception:  # noqa: BLE001, S112 (it saves time and nothing else)
             continue
 
@@ -154,39 +156,36 @@ def forget() -> None:
         return
 
 
-def _write(part: str, names: list[str]) -> None:
-    found: dict[str, Kept] = {}
-    for name in names:
-        spec = sys.modules[name].__spec__
-        if not name.startswith("anyhook.") or spec is None or spec.origin is None:
-            continue
-        seen, code = os.stat(spec.origin), SourceFileLoader(name, spec.origin).get_code(name)
-        if code is not None:
-            is_package = spec.submodule_search_locations is not None
-            found[name] = name, code, spec.origin, is_package, seen.st_mtime_ns, seen.st_size
-    ordered = _ordered({name: kept[1] for name, kept in found.items()})
+def _write(part: str) -> None:
     path = file_of(part)
     temporary = f"{path}.{os.getpid()}"
     try:
         with open(temporary, "xb") as file:
-            file.write(MAGIC_NUMBER + marshal.dumps([found[name] for name in ordered]))
+            file.write(MAGIC_NUMBER + marshal.dumps(_needed(part)))
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise
 
 
-def _ordered(codes: dict[str, CodeType]) -> list[str]:
-    """The modules, each after those that it imports when it is loaded."""
-    found = dict[str, None]()
-    begun = set[str]()
+def _needed(part: str) -> list[Kept]:
+    """The modules that a part begins with and what they import, each after those that it imports when it is loaded.
+    Whatever else this call has loaded does not matter."""
+    found: dict[str, Kept] = {}
+    begun = {*ALWAYS_LOADED}
 
     def visit(name: str) -> None:
-        if name not in codes or name in begun:
+        if name in begun or not name.startswith("anyhook.") or name not in sys.modules:
             return
         begun.add(name)
         visit(name.rpartition(".")[0])
-        named = codes[name].co_names
+        spec = sys.modules[name].__spec__
+        if spec is None or spec.origin is None:
+            return
+        seen, code = os.stat(spec.origin), SourceFileLoader(name, spec.origin).get_code(name)
+        if code is None:
+            return
+        named = code.co_names
         if "TYPE_CHECKING" in named:  # the imports above it are for more than types
             named = named[: named.index("TYPE_CHECKING")]
         for one in named:
@@ -194,8 +193,17 @@ def _ordered(codes: dict[str, CodeType]) -> list[str]:
             if one.startswith("anyhook"):
                 for other in named:
                     visit(f"{one}.{other}")
-        found[name] = None
+        is_package = spec.submodule_search_locations is not None
+        found[name] = name, code, spec.origin, is_package, seen.st_mtime_ns, seen.st_size
 
-    for name in codes:
-        visit(name)
-    return [*found]
+    for each in (*LOADED_BEFORE.get(part, ()), part):
+        found.clear()
+        for name in BEGINS_WITH[each]:
+            visit(name)
+    if part != BRIDGE:
+        return [*found.values()]
+    own = OF_AGENTS + Calling.name
+    for name in [*sys.modules]:
+        if name == own or name.startswith((f"{own}.", f"{OF_AGENTS}_")):
+            visit(name)
+    return [*found.values()]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 TELLING = frozenset({"session_start", "user_prompt_submit", "post_tool", "post_tool_failure"})
 """Events at which some agents can show that a guard is off: at the start of a session and, if calls cannot show it,
 with the next prompt or after the call."""
-PLAN_FORMAT = 9
+PLAN_FORMAT = 10
 """Changes when the fields of a hook, a condition, a problem or the settings do: a plan holds them by their order."""
 OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """Two installations of one version have their own packs of rules, and so their own plans."""
@@ -147,6 +147,8 @@ class CatalogPlan(Record):
     checks: Mapping[str, Stamp | None] = {}
     """The stamps to check. A missing file stays missing while the first missing folder on its path does, and many paths
     share that folder."""
+    rules: Mapping[str, bytes] = {}
+    """Of each event that reaches nothing but rules: their marks (`engine/rule_calls.py`)."""
 
     def is_quiet(self, *events: str, opens: bool = False) -> bool:
         """Whether these events reach no hook, and there is nothing to report. `opens` says that the agent reports at
@@ -154,6 +156,10 @@ class CatalogPlan(Record):
         if (self.off and not TELLING.isdisjoint(events)) or (opens and not GATES.isdisjoint(self.events)):
             return False
         return not self.problems and not self.gone and self.events.keys().isdisjoint(events)
+
+    def wants_only_rules(self, event: str) -> bool:
+        """Whether an event reaches nothing but rules, and there is nothing to report."""
+        return event in self.rules and not (self.off or self.problems or self.gone or self.entries)
 
 
 class KeptPlans:

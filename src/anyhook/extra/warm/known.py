@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from anyhook.engine.bridge import named, read
 from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.engine.routes import from_plan
-from anyhook.engine.rules import RuleIndex
+from anyhook.engine.rules import RouteRules
 from anyhook.guard.guard import refusal
 from anyhook.model import lean_json
 from anyhook.model.event import Event
@@ -82,7 +82,7 @@ def learn(told: bytes) -> bool:
             sample: dict[str, Json] = {"tool_name": tool, "tool_input": {"command": line}, "session_id": "-"}
             for event in read(table, row, lean_json.dumps(sample).encode(), 0.0, setup.env).received.events:
                 steps = routes.find(event).steps
-                routes.rule_indexes[id(steps)] = RuleIndex(steps)
+                routes.rule_indexes[id(steps)] = RouteRules(steps)
         engine.explain(Event.pre_tool("Bash", {"command": line}))  # it starts nothing, and compiles every pattern
     except Exception:  # noqa: BLE001 (then each worker reads it again)
         return False
