@@ -551,11 +551,13 @@ class CallMemory:
         it, and those that have sent it, if nothing else can have printed it."""
         if not self._wants.by_secret:
             return []
-        from anyhook.journal.shown import memorable_in
+        from anyhook.journal.shown import alone_in, memorable_in
 
         facts = call.facts
         sent = tuple(map(host_of, facts.connects if len(facts.runs) < 2 and not (facts.reads or facts.secrets) else ()))
-        said = [each for field in ("output", "tool_error") for each in memorable_in(call.event.data.get(field))]
+        data = call.event.data
+        texts = [*map(data.get, ("output", "tool_error")), *alone_in(data.get("output"), data.get("input"))]
+        said = [each for text in texts for each in memorable_in(text)]
         return [(part, (*each.hosts, *sent)) for each in said for part in each.parts()]
 
     def _comes_back(self, call: RuleCall) -> frozenset[str]:

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator
 from urllib.parse import unquote
 
 from anyhook.journal.redact import INSTEAD, redacted, spans_in
-from anyhook.journal.secret_names import is_secret_name
-from anyhook.journal.secrets import Span, is_placeholder, looks_random
+from anyhook.journal.secret_names import is_secret_name, names_secret
+from anyhook.journal.secrets import Span, is_hex, is_placeholder, is_uuid, looks_random
 from anyhook.journal.suspect import OPENS, is_suspect_text
 from anyhook.model import lean_json
 from anyhook.model.json_types import Json
@@ -153,6 +153,14 @@ def memorable_in(value: Json) -> Iterator[Memorable]:
             around = text[max(0, begin - AROUND_HOST) : end + AROUND_HOST]
             hosts = [*HOST.findall(around), *(host for start, host in SERVICES if secret.startswith(start))]
             yield Memorable(secret, tuple(dict.fromkeys(hosts)))
+
+
+def alone_in(output: Json, given: Json) -> Iterator[str]:
+    """A secret that is all that a call printed, with the name that only the call has: `printenv SERVICE_TOKEN`."""
+    for text in map(str.strip, lean_json.every_text(output)):
+        is_random = looks_random(text, MIN_RANDOM) and not is_hex(text) and not is_uuid(text)
+        if is_random and any(names_secret(each.lower()) for each in lean_json.every_text(given)):
+            yield f"secret={text}"
 
 
 def _is_name(word: str, before: str) -> bool:

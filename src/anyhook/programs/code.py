@@ -632,7 +632,9 @@ class PythonCode:
 
     def _by_library(self, node: ast.Call, name: str, last: str) -> bool:
         """Whether it starts a program with the words of the call."""
-        if name == "asyncio.create_subprocess_exec" or (last in RUN_A_TASK and self._has(OF_TASKS)):
+        if last == "urlretrieve":
+            self._line_of_words(["curl", "-o"], ast.Call(node.func, node.args[1::-1], []))
+        elif name == "asyncio.create_subprocess_exec" or (last in RUN_A_TASK and self._has(OF_TASKS)):
             self._start(node.args, name)
         elif name.startswith("sh.") and self._has({"sh"}):
             self._line_of_words([*name.split(".")[1:]], node)

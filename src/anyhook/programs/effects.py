@@ -101,7 +101,10 @@ def _add_deletes(given: Given, row: ProgramRow, into: Collector) -> None:
 
 
 def copied(targets: Sequence[Word], sources: Sequence[Word], cwd: str | None, *, is_folder: bool) -> Iterable[Word]:
-    """What a copy writes: the target, or a file with the source's name in it if it is a folder."""
+    """What a copy writes: the target, or a file with the source's name in it if it is a folder. (One with several
+    targets, which no program takes, any file in each.)"""
+    if len(targets) > 1:
+        sources = [Word("*", "*", True)]
     for target in targets:
         ends = target.text.endswith(("/", "/.", "/..")) or target.text in (".", "..")
         if is_folder or ends or len(sources) > 1 or (target.known and os.path.isdir(resolve(target, cwd))):

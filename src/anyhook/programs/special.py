@@ -523,6 +523,7 @@ def _tee(program: Program, row: ProgramRow, into: Collector) -> None:
 
 
 ALL_LINES = r"(?:^|[\s|:+'\"])(?:%|1,\$|,)\s*d(?:elete)?(?:[\s|'\"]|$)"
+INSERTS = r"(?:^|[|+:'\"\s])\d*r(?:ead)?\s+(?!!)(/?[^\s|'\"!]+)"
 SAVES = r"(?:^|[|+:'\"\s])(?:w|wq|write|sav|saveas|up|update)!?\s+(?:>>\s*)?(/?[^\s|'\"!]+)"
 
 
@@ -540,8 +541,10 @@ def _editor(program: Program, row: ProgramRow, into: Collector) -> None:
 
 
 def _edits(program: Program, told: list[Word], into: Collector) -> None:
-    """`ex -sc 'w FILE'`: a file that an editor is told to write."""
+    """`ex -sc 'r FILE' -c 'w FILE'`: files that an editor is told to read and to write."""
     for text in (*(word.text for word in told), program.stdin or ""):
+        for path in _compiled(INSERTS).findall(text):
+            into.read(path, program.cwd)
         for path in _compiled(SAVES).findall(text):
             into.write(path, program.cwd)
 
