@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from anyhook.programs.facts import Facts
+from anyhook.programs.facts import Facts, GitOperation
 from anyhook.programs.paths import STREAMS, resolve, slashed
 from anyhook.programs.program import UNKNOWN, Program, Word
 from anyhook.programs.scripts import FileCode, imported, scripts_of, told
@@ -17,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from anyhook.programs.facts import GitOperation
 
 NO_FOLDER = "path from the folder of"
 """The start of a note about a path whose folder is not known."""

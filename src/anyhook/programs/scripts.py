@@ -9,11 +9,11 @@ from itertools import islice
 from anyhook.model.pattern import later, re
 from anyhook.model.record import Record
 from anyhook.platform.places import head
-from anyhook.programs.options import option_values, sort_options
+from anyhook.programs.options import SortedOptions, option_values, sort_options
 from anyhook.programs.paths import resolve
 from anyhook.programs.program import UNKNOWN, Program, Word
 from anyhook.programs.project_files import MakeCall, PackageCall, Recipes, package_scripts
-from anyhook.programs.rows import Wraps
+from anyhook.programs.rows import ProgramRow, Wraps
 from anyhook.programs.statements import expanded, is_evaluated
 from anyhook.programs.table import row_of
 
@@ -21,9 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from anyhook.programs.options import SortedOptions
     from anyhook.programs.program import Made
-    from anyhook.programs.rows import Language, ProgramRow, RecipeKind
+    from anyhook.programs.rows import Language, RecipeKind
 
 MAX_SCRIPT_BYTES = 262_144
 """How much of a file is read: its first lines."""

@@ -17,7 +17,7 @@ from anyhook.programs.outputs import output_of
 from anyhook.programs.program import UNKNOWN, Program, Redirection, ShellLine, UnreadError, Word
 from anyhook.programs.scope import NOTHING, Scope, Stream, together
 from anyhook.programs.table import PROGRAMS, row_of
-from anyhook.programs.wrappers import LINE_VARIABLES, argument_file, inner_commands, likely_programs
+from anyhook.programs.wrappers import LINE_VARIABLES, InnerCommand, argument_file, inner_commands, likely_programs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from anyhook.programs.program import Made
     from anyhook.programs.rows import ProgramRow, State
-    from anyhook.programs.wrappers import InnerCommand
 
     Sources = Callable[[Program], Iterable[tuple[str, str, tuple[str, ...]]]]
     """The files that a program reads into its shell: paths, texts, and the parameters that they get."""

@@ -9,14 +9,13 @@ from anyhook.model.pattern import re
 from anyhook.programs.effects import REMOTE, below
 from anyhook.programs.git import operation_of
 from anyhook.programs.options import sort_options
-from anyhook.programs.program import Word
+from anyhook.programs.program import Program, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from anyhook.programs.collect import Collector
-    from anyhook.programs.program import Program
     from anyhook.programs.rows import ProgramRow, Tree
 
 HERE = Word(".", ".")
