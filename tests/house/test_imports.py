@@ -298,6 +298,34 @@ def test_only_what_a_cold_call_loads_is_lean(cold: set[str]) -> None:
     assert {name for name in private if not name.startswith("anyhook.agents.")} <= cold
 
 
+def test_what_is_imported_anyway_is_imported_once() -> None:
+    """A block for type checkers has only what is not loaded here otherwise. Where a module is imported anyway, types
+    come with the rest; some of its names may be for type checkers only."""
+    names = {_name(path, SOURCE): path for path in SOURCE.rglob("*.py")}
+    twice: list[tuple[str, str]] = []
+    for name, path in names.items():
+        body = tree_of(path).body
+        loaded = {node.module for node in body if isinstance(node, ast.ImportFrom)}
+        for node in (inner for block in body if _is_for_types(block) for inner in ast.walk(block)):
+            if isinstance(node, ast.ImportFrom) and node.module in loaded:
+                bound = _bound(names[node.module]) if node.module in names else {each.name for each in node.names}
+                twice += [(name, f"{node.module}.{each.name}") for each in node.names if each.name in bound]
+    assert twice == []
+
+
+def _is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def _bound(path: Path) -> set[str]:
+    """The names that a module defines at run time."""
+    defining = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    nodes = [node for node in tree_of(path).body if not _is_for_types(node)]
+    inside = [each for node in nodes if not isinstance(node, defining) for each in ast.walk(node)]
+    stored = {each.id for each in inside if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    return stored | {node.name for node in nodes if isinstance(node, defining)}
+
+
 INSTALLED_WITH_US = {"yaml", "regex", "tree_sitter", "tree_sitter_bash", "click", "rich", "anyhook"}
 FOR_EXTRAS = {
     "cli/web/server.py", "handlers/model_client.py", "journal/export_otlp.py",

@@ -8,8 +8,9 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from tempfile import TemporaryDirectory, gettempdir
-from typing import TYPE_CHECKING
+from typing import Any
 
 import anyhook
 from anyhook.cli import DONE, FINDINGS, BadCall, render
@@ -24,18 +25,13 @@ from anyhook.install import packages
 from anyhook.install.newer import CannotLook, install_line, newest_at
 from anyhook.install.packages import BadPackage
 from anyhook.install.used_packs import change_used, rule_file, used_in
+from anyhook.model.json_types import Json, JsonView
 from anyhook.model.record import Record
 from anyhook.platform.other_programs import ask
 from anyhook.platform.places import config_file, home_of, state_dir
 from anyhook.replay.trial import sandbox_of, works
 from anyhook.rules.pack_list import FOLDER as PACKS
 from anyhook.state.settings import read_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
-    from anyhook.model.json_types import Json, JsonView
 
 CODE = os.path.dirname(os.path.dirname(os.path.abspath(anyhook.__file__)))
 """The folder of the package that runs."""
@@ -261,8 +257,7 @@ class _Past:
         return sandbox
 
 
-if TYPE_CHECKING:
-    _Findings = list[dict[str, Any]]
+_Findings = list[dict[str, Any]]
 
 
 def _verdicts(said: Mapping[str, Any]) -> dict[tuple[Json, ...], _Findings]:

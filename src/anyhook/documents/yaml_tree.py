@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 import yaml
-from yaml.nodes import MappingNode, ScalarNode, SequenceNode
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from anyhook.documents.mistakes import merge_conflict
 from anyhook.documents.read import MAX_BITS, MAX_DEPTH, MAX_DIGITS, Unreadable, too_deep
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from yaml import SafeLoader as _Base
-    from yaml.nodes import Node
 
     from anyhook.model.json_types import Json
 else:

@@ -9,9 +9,9 @@ from anyhook.programs.effects import URL, below, by_table, copied, is_address, i
 from anyhook.programs.found import found_files, search_roots
 from anyhook.programs.git import changed_paths, cleans, operation_of, read_paths, remotes
 from anyhook.programs.links import look_at_links
-from anyhook.programs.options import look_at_outputs, option_values, sort_options
+from anyhook.programs.options import SortedOptions, look_at_outputs, option_values, sort_options
 from anyhook.programs.paths import STREAMS, resolve
-from anyhook.programs.program import Word
+from anyhook.programs.program import Program, Word
 from anyhook.programs.scripts import inputs, texts_at
 from anyhook.programs.secrets import kind_of_path
 from anyhook.programs.table import row_of
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from anyhook.programs.collect import Collector
     from anyhook.programs.facts import GitOperation
-    from anyhook.programs.options import SortedOptions
-    from anyhook.programs.program import Program
     from anyhook.programs.rows import Escape, OwnFiles, ProgramRow, Special
 
 LINE = later(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$|^\*\*\* Move to: (.+?)\s*$", re.MULTILINE)

@@ -5,38 +5,35 @@ from __future__ import annotations
 
 import sqlite3
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from anyhook.engine.interpret import interpret
 from anyhook.engine.merge import judge
 from anyhook.journal.machines import NUMBER_STEP
-from anyhook.journal.read import RecordedRun, about
-from anyhook.journal.record import clean, clipped, run_fields
+from anyhook.journal.read import JournalLine, RecordedRun, about
+from anyhook.journal.record import JournalPolicy, clean, clipped, run_fields
 from anyhook.journal.runs import Durations
 from anyhook.journal.search import PROOF, Wanted, newest
 from anyhook.model import lean_json
 from anyhook.model.call import Run
 from anyhook.model.event import EVENTS, Event
+from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
 from anyhook.model.lean_json import digest
 from anyhook.model.outcome import ASK, BLOCK, SILENT, STOPPING, Outcome
 from anyhook.model.record import Record
+from anyhook.model.words import Posture
 from anyhook.replay.imported import pasts, search_all
 from anyhook.replay.rejudge import Unjudgeable, event_in, is_repeated, left_out, run_from
-from anyhook.replay.trial import run_batch, values_of
+from anyhook.replay.trial import Trial, run_batch, values_of
+from anyhook.tables.rows import Dialect, EventRow
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
-    from typing import Literal, TypeVar
 
-    from anyhook.journal.read import JournalLine
-    from anyhook.journal.record import JournalPolicy
-    from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import Posture
-    from anyhook.replay.trial import Result, Trial
-    from anyhook.tables.rows import Dialect, EventRow
+    from anyhook.replay.trial import Result
 
     FindingKind = Literal["blocks", "asks", "lets go", "rewrites", "fails"]
 
@@ -398,8 +395,7 @@ def spread(
             future.cancel()
 
 
-if TYPE_CHECKING:
-    _Answer = TypeVar("_Answer")
+_Answer = TypeVar("_Answer")
 
 
 def _answer_of(future: Future[_Answer]) -> _Answer:

@@ -3,33 +3,27 @@ cannot judge."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from anyhook.engine.cases import final_form, in_terms_of, refused_unseen, strictest, with_second
 from anyhook.engine.interpret import interpret
 from anyhook.engine.merge import Judged, judge, merge
 from anyhook.engine.receive import recalled
 from anyhook.engine.walk import NO_REWRITE, Queue
-from anyhook.journal.read import RecordedCall
+from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, RecordedRun
 from anyhook.journal.record import ASKED_FOR, NO_BODIES, clipped
 from anyhook.model.call import Run
+from anyhook.model.decision import Decision
 from anyhook.model.event import GATES, Event
 from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
+from anyhook.model.outcome import Outcome
 from anyhook.model.record import Record
-from anyhook.model.words import BLOCK, ENDINGS, HANDLER_KINDS, HOOK_SCOPES, word_of
+from anyhook.model.words import BLOCK, ENDINGS, HANDLER_KINDS, HOOK_SCOPES, Posture, word_of
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
+from anyhook.tables.rows import Dialect, EventRow
 from anyhook.tables.translate import completed, to_host, to_native
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from anyhook.journal.read import JournalLine, RecordedDecision, RecordedRun
-    from anyhook.model.decision import Decision
-    from anyhook.model.json_types import Json
-    from anyhook.model.outcome import Outcome
-    from anyhook.model.words import Posture
-    from anyhook.tables.rows import Dialect, EventRow
 
 MAX_REMEMBERED = 5_000
 REMEMBERED_CHARACTERS = 1_000
@@ -76,9 +70,8 @@ class Change(Record):
     """Hooks that a block skipped then, but would not today: their answers are unknown."""
 
 
-if TYPE_CHECKING:
-    _Judged = tuple[Decision, list[tuple[str, Json]]]
-    """A decision, and what a record holds of it."""
+_Judged = tuple[Decision, list[tuple[str, Json]]]
+"""A decision, and what a record holds of it."""
 
 
 class Judge:

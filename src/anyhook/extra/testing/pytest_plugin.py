@@ -4,17 +4,15 @@ on first use, so runs that use neither pay nothing."""
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 import pytest
 
 from anyhook.extra.testing.kit import is_case_file
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator
     from pathlib import Path
-    from typing import Any, Protocol, Unpack
 
     from anyhook.extra.testing.kit.events import Events
     from anyhook.extra.testing.kit.harness import Harness, HarnessOptions
