@@ -56,7 +56,7 @@ MAX_ROUNDS = 4
 
 def understood(text: str) -> Node:
     """The tree of a line. What this grammar rejects although every shell accepts it is tried in another spelling."""
-    text = joined(text)
+    text = _named_apart(joined(text))
     root = parse(text)
     if _may_be_misread(text):
         text, root = _respelled(text, root, lambda node, data: [*_prefixes(node, text), *_empty(node, data)])
@@ -97,6 +97,20 @@ def _ends_of_documents(text: str) -> str:
     ends = [found[2] for found in islice(HERE_DOCUMENT.finditer(text), MAX_HERE_DOCUMENTS)]
     lines = {line.strip("\t") for line in text.splitlines()}
     return "".join(f"\n{end}" for end in dict.fromkeys(ends) if end not in lines) + "\n"
+
+
+def _named_apart(text: str) -> str:
+    """Here-documents with other ends where a line in them only begins like the end: the grammar takes it for that."""
+    starts = [*islice(HERE_DOCUMENT.finditer(text), MAX_HERE_DOCUMENTS)] if "<<" in text else []
+    for found in reversed(starts):  # so that the places of those before it stay
+        name = found[2]
+        like = re.compile(rf"^\t*{name}(.*)$", re.MULTILINE).finditer(text, found.end())
+        begins = [line for line, _ in zip(like, range(MAX_HERE_DOCUMENTS), strict=False)]
+        end = next((line for line in begins if not line[1]), None)
+        if end is not None and begins[0] is not end:
+            text = f"{text[: end.start(1)]}_{text[end.start(1) :]}"
+            text = f"{text[: found.end(2)]}_{text[found.end(2) :]}"
+    return text
 
 
 def _may_be_misread(text: str) -> bool:
