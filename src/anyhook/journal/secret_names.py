@@ -37,7 +37,7 @@ ABOUT = frozenset(
         "ref",
         "helper", "reader", "stdin", "only", "index", "usage", "cost", "price", "scope", "scopes", "samesite",
         "httponly",
-        "age", "status", "valid", "exists", "description", "title", "error", "errors", "reset", "strength", "max",
+        "address", "addresses", "symbol", "decimals", "age", "status", "valid", "exists", "description", "title", "error", "errors", "reset", "strength", "max",
         "min",
     }
 )  # fmt: skip
