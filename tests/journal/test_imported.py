@@ -233,11 +233,13 @@ def test_prompts_and_calls_of_a_transcript_become_events(agent: str, world: Worl
     assert not world.journal(), "it is a journal of its own"
 
 
-def test_qwen_sessions_are_found_where_its_variable_says(world: World) -> None:
+@pytest.mark.parametrize("variable", ["QWEN_HOME", "QWEN_RUNTIME_DIR"])
+def test_qwen_sessions_are_found_where_its_variables_say(world: World, variable: str) -> None:
+    """The second comes first where both are set: it has the sessions, and the other one the settings too."""
     path = qwen(world.home, str(world.project))
     put(world.root / "moved/projects/-p/chats/s1.jsonl", path.read_text())
     path.unlink()
-    world.env["QWEN_HOME"] = str(world.root / "moved")
+    world.env |= {"QWEN_HOME": str(world.root / "other"), variable: str(world.root / "moved")}
     assert world.command("import", "qwen").stdout == "qwen: 3 new of 3 events, in 1 session\n"
 
 

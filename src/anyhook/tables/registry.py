@@ -47,7 +47,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("claude", DECLARES | CALLS, ("CLAUDE_CONFIG_DIR",)),
     ("codex", DECLARES | CALLS, ("CODEX_HOME",)),
     ("gemini", DECLARES | CALLS, ()),
-    ("qwen", DECLARES | CALLS, ("QWEN_HOME",)),
+    ("qwen", DECLARES | CALLS, ("QWEN_HOME", "QWEN_RUNTIME_DIR")),
     ("copilot", DECLARES | CALLS, ("COPILOT_HOME",)),
     ("goose", DECLARES | CALLS, ()),
     ("vscode", DECLARES | CALLS, ("COPILOT_HOME",)),

@@ -21,7 +21,7 @@ from anyhook.tables.rows import Roots
 
 
 def places(roots: Roots) -> list[str]:
-    folder = roots.env.get("QWEN_HOME") or f"{roots.home}/.qwen"
+    folder = roots.env.get("QWEN_RUNTIME_DIR") or roots.env.get("QWEN_HOME") or f"{roots.home}/.qwen"
     return [path for path in files_below(f"{folder}/projects", ".jsonl") if "/chats/" in path]
 
 
