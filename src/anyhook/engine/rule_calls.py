@@ -26,7 +26,7 @@ from anyhook.state.plans import kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from anyhook.programs.facts import Facts, Program
     from anyhook.rules.evaluate import SessionPast
@@ -182,14 +182,12 @@ class RuleIndex:
         self.conditions, self.by_mark = conditions, marked(conditions) if by_mark is None else by_mark
         self._parts: dict[int, tuple[Part, ...]] = {}
 
-    def concerned(self, call: RuleCall) -> list[int]:
+    def concerned(self, call: RuleCall) -> Iterator[int]:
         """The positions of the rules that apply to a call, or that cannot be evaluated here."""
         marks = marks_of(call.facts).union(*(has for _, has in call.parts))
-        return [
-            position
-            for position in {position for mark in marks for position in self.by_mark.get(mark, ())}
-            if self._may_apply(position, marks, call)
-        ]
+        for position in {position for mark in marks for position in self.by_mark.get(mark, ())}:
+            if self._may_apply(position, marks, call):
+                yield position
 
     def _may_apply(self, position: int, marks: set[str], call: RuleCall) -> bool:
         tree, needs, spared = self.conditions[position]
@@ -245,7 +243,11 @@ def idle_rules(plan: CatalogPlan, setup: Setup, host: str, event: Event) -> tupl
                 made["rules", event.name] = known
         index, reports, asks_of_downloads = known
         call = Calls(setup, host).call(event)
-        if call.facts.unread or (asks_of_downloads and may_be_downloaded(call.facts)) or index.concerned(call):
+        if (
+            call.facts.unread
+            or (asks_of_downloads and may_be_downloaded(call.facts))
+            or any(True for _ in index.concerned(call))
+        ):
             Calls.looked_at = call
             return ()
         return reports

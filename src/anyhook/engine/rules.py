@@ -117,7 +117,7 @@ class Rules(Calls):
         rule that cannot be evaluated here is asked again by itself."""
         index = self._index(steps)
         try:
-            concerned = index.concerned(call)
+            concerned = [*index.concerned(call)]
         except Exception:  # noqa: BLE001 (every rule that is asked will say so)
             return {}, []
         found, left = index.reports.copy(), [*index.others, *concerned]
