@@ -136,8 +136,8 @@ def test_a_new_python_hook_is_warm(box: Box, pool: list[int]) -> None:
     """`anyhook new` declares it by a quoted path with a variable."""
     satellite("testing")
     recorded(box, [f"c{number}" for number in range(9)])
-    assert box.call("new", "guard", "--dialect", "kodik", "--event", "PreToolUse", "--lang", "python")[0] == 0
-    found = tried(box, "guard", "--trust", "all", "--jobs", "1")
+    assert box.call("new", "keeper", "--dialect", "kodik", "--event", "PreToolUse", "--lang", "python")[0] == 0
+    found = tried(box, "keeper", "--trust", "all", "--jobs", "1")
     assert [(row["runs"], row["warm"]) for row in found["hooks"].values()] == [(9, 6)]
 
 
@@ -171,10 +171,10 @@ def test_outputs_prompts_and_questions_are_told(box: Box, pool: list[int]) -> No
 
 
 def test_the_newest_of_very_many_are_told(box: Box, pool: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anyhook.replay.backtest.EXAMPLES", 3)
+    monkeypatch.setattr("anyhook.cli.verb_backtest.EXAMPLES", 3)
     recorded(box, [f"rm {number}" for number in range(8)])
     script(box)
-    found = tried(box, "guard.py")
+    found = tried(box, "guard.py", "-n", "2")
     assert ([each["n"] for each in found["findings"]], found["found"]) == ([6, 7, 8], 8)
     assert "… 6 before these" in box.call("backtest", "guard.py", "--sandbox", "none", "-n", "2")[1]
 

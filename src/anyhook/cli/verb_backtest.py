@@ -316,20 +316,19 @@ def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
     scene = scene_of(engine.context, event, table, subject.row)
     if hook.handler == "function":
         call = function_call(hook, own_scene(hook, scene), hook.limit_s, f"{gettempdir()}/anyhook-backtest")
-        return Trial(key, hook.id, call.argv, call.stdin, call.env, call.cwd, call.limit_s, "", ())
+        return Trial(key, hook.id, call)
     call, missing = present(hook, table, subject.row, scene, "backtest")
     scene = own_scene(hook, scene)
     interpreter, task = "", ()  # type: tuple[str, tuple[object, ...]]
-    env = call.env
     if hook.handler == "python":
         own = scene.project if hook.scope == "project" else None
-        interpreter, env = sys.executable, dict(scene.env)
+        interpreter, call = sys.executable, call.replace(env=dict(scene.env))
         api = f"{module_of(table.name)}.api"
         task = ("callable", api, hook.spec["callable"], own, scene.native, scene.project, scene.session, call.stdin)
     elif not missing and (script := read_script(call.argv, call.cwd, call.env)) and script.at == 1:  # no switches
         interpreter = script.interpreter
         task = ("script", os.path.join(call.cwd, script.path), script.words[2:], call.stdin)
-    return Trial(key, hook.id, call.argv, call.stdin, env, call.cwd, call.limit_s, interpreter, task)
+    return Trial(key, hook.id, call, interpreter, task)
 
 
 def _sandbox(kind: str, project: str, needed: list[str]) -> tuple[str, ...]:

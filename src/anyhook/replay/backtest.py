@@ -26,7 +26,7 @@ from anyhook.model.record import Record
 from anyhook.model.words import Posture
 from anyhook.replay.imported import pasts, search_all
 from anyhook.replay.rejudge import Unjudgeable, event_in, is_repeated, left_out, run_from
-from anyhook.replay.trial import Trial, run_batch, values_of
+from anyhook.replay.trial import Trial, run_batch
 from anyhook.tables.rows import Dialect, EventRow
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     FindingKind = Literal["blocks", "asks", "lets go", "rewrites", "fails"]
 
+    Answered = tuple[list[Result], bool]
     Pair = tuple["Subject", Callable[[str], Trial] | Outcome]
 
 MIN_BATCH, MAX_BATCH = 25, 5_000
@@ -247,9 +248,9 @@ class Backtest:
 
     def _sendable(self, trial: Trial) -> Trial:
         """Mark it as cold if needed. Equal environments are shared, so that a batch sends each only once."""
-        if trial.env == self._env:
-            trial = trial.replace(env=self._env)
-        self._env = trial.env
+        if trial.call.env == self._env:
+            trial = trial.replace(call=trial.call.replace(env=self._env))
+        self._env = trial.call.env
         return trial.replace(interpreter="", task=_cold_task(trial.task)) if trial.hook in self.cold_only else trial
 
     def _result(self, key: str) -> tuple[str, int] | None:
@@ -264,11 +265,11 @@ class Backtest:
         self._results.execute("BEGIN")
         if hook in self.cold_only:
             self._results.execute("DELETE FROM results WHERE hook = ? AND warm = 1", (hook,))
-        for key, values, warm in results:
+        for key, run, warm in results:
             self._under_way.discard(key)
             if warm and hook in self.cold_only:
                 continue
-            text = clean(run_fields(Run(*values), self.policy), self.policy)
+            text = clean(run_fields(run, self.policy), self.policy)
             self._results.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", (key, hook, int(warm), text))
         self._results.execute("COMMIT")
 
@@ -357,17 +358,17 @@ class Backtest:
 
 def _in_turn(
     executor: Executor, batches: Iterator[tuple[int, list[Trial]]], max_waiting: int, sandbox: tuple[str, ...]
-) -> Iterator[tuple[str, int, tuple[list[Result], list[str]]]]:
+) -> Iterator[tuple[str, int, Answered]]:
     """Hook, number and answer of each batch, with this many in progress. An interruption cancels the rest."""
-    waiting: deque[tuple[str, int, Future[tuple[list[Result], list[str]]]]] = deque()
+    waiting: deque[tuple[str, int, Future[Answered]]] = deque()
 
-    def answered() -> tuple[str, int, tuple[list[Result], list[str]]]:
+    def answered() -> tuple[str, int, Answered]:
         hook, number, future = waiting.popleft()
         return hook, number, _answer_of(future)
 
     try:
         for number, batch in batches:
-            future = executor.submit(run_batch, [values_of(trial) for trial in batch], sandbox)
+            future = executor.submit(run_batch, batch, sandbox)
             waiting.append((batch[0].hook, number, future))
             while len(waiting) > max_waiting or (waiting and waiting[0][2].done()):
                 yield answered()

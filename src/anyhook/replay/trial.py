@@ -1,5 +1,5 @@
 """Trials: calls of a hook for recorded events, run in a sandbox; warm if the hook is Python, otherwise cold. The
-workers of a pool or a cluster run them, with plain values in and out."""
+workers of a pool or a cluster run them,"""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from anyhook.model.call import Call, Run
 from anyhook.model.record import Record
-from anyhook.model.words import Ending
 from anyhook.platform.other_programs import ask, partner
 from anyhook.platform.run import end_all, run
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    Result = tuple[str, tuple[Ending, int | None, bytes, bytes, int, float, str | None], bool]
-    """Key, the fields of the Run, and whether it ran warm."""
+    Result = tuple[str, Run, bool]
+    """Key, the run, and whether it was warm."""
 
 EVERY = 2_000
 """One in this many trials is run cold as well as warm."""
@@ -40,19 +39,11 @@ class Trial(Record):
 
     key: str
     hook: str
-    argv: tuple[str, ...]
-    stdin: bytes
-    env: dict[str, str]
-    cwd: str
-    limit_s: float
+    call: Call
     interpreter: str = ""
     """The command of a long-lived interpreter; "" to run only cold."""
     task: tuple[object, ...] = ()
     """What it is given."""
-
-
-def values_of(trial: Trial) -> tuple[object, ...]:
-    return tuple(getattr(trial, field) for field in trial.fields)
 
 
 SANDBOX_LIMIT_S = 30.0
@@ -103,29 +94,22 @@ def end_with(lifeline: Connection) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def run_batch(trials: Sequence[tuple[Any, ...]], sandbox: tuple[str, ...]) -> tuple[list[Result], list[str]]:
-    """Run the trials of one hook; the results, and the keys of those that went otherwise warm than cold."""
-    made = [Trial(*values) for values in trials]
+def run_batch(trials: Sequence[Trial], sandbox: tuple[str, ...]) -> tuple[list[Result], bool]:
+    """Run the trials of one hook; the results, and whether one of them went otherwise warm than cold."""
     results: list[Result] = []
-    strange: list[str] = []
-    warm = [trial for trial in made if trial.interpreter]
+    is_strange = False
+    warm = [trial for trial in trials if trial.interpreter]
     answers = dict(_warm(warm, sandbox)) if warm else {}
-    first = FIRST if len(made) <= SMALL else 1
-    for index, trial in enumerate(made):
+    first = FIRST if len(trials) <= SMALL else 1
+    for index, trial in enumerate(trials):
         answer = answers.get(trial.key)
-        checked = answer is None or index < first or int(trial.key[:8], 16) % EVERY == 0
-        if checked:
+        if answer is None or index < first or int(trial.key[:8], 16) % EVERY == 0:
             cold = _cold(trial, sandbox)
-            if answer is not None and not _agree(answer, cold):
-                strange.append(trial.key)
-            results.append((trial.key, _fields(cold), False))
-        elif answer is not None:
-            results.append((trial.key, _fields(answer), True))
-    return results, strange
-
-
-def _fields(run_: Run) -> tuple[Ending, int | None, bytes, bytes, int, float, str | None]:
-    return (run_.ending, run_.exit_code, run_.stdout, run_.stderr, run_.started_ns, run_.duration_s, run_.error)
+            is_strange = is_strange or (answer is not None and not _agree(answer, cold))
+            results.append((trial.key, cold, False))
+        else:
+            results.append((trial.key, answer, True))
+    return results, is_strange
 
 
 def _agree(one: Run, other: Run) -> bool:
@@ -138,11 +122,12 @@ def _agree(one: Run, other: Run) -> bool:
 
 
 def _cold(trial: Trial, sandbox: tuple[str, ...]) -> Run:
-    argv, stdin = trial.argv, trial.stdin
+    call = trial.call
+    argv, stdin = call.argv, call.stdin
     if trial.task and trial.task[0] == "callable":
         argv = (sys.executable, "-P", "-m", "anyhook.handlers.callable_host")
         stdin = marshal.dumps(trial.task[1:])  # type: ignore[arg-type]
-    return run(Call((*sandbox, *argv), stdin, trial.env, trial.cwd, trial.limit_s, ""))
+    return run(Call((*sandbox, *argv), stdin, call.env, call.cwd, call.limit_s, ""))
 
 
 def _warm(trials: list[Trial], sandbox: tuple[str, ...]) -> Iterator[tuple[str, Run]]:
@@ -157,7 +142,7 @@ def _warm(trials: list[Trial], sandbox: tuple[str, ...]) -> Iterator[tuple[str, 
             worker.give([trial.task for trial in rest])
             worker.answer(START_S)
             for trial in rest:
-                answer = worker.answer(trial.limit_s)
+                answer = worker.answer(trial.call.limit_s)
                 done += 1
                 if answer is None:
                     break
@@ -176,7 +161,7 @@ class _Worker:
     def __init__(self, trial: Trial, sandbox: tuple[str, ...]) -> None:
         program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "warm_worker.py")
         flags = ["-P"] if trial.interpreter == sys.executable else []
-        self._child = partner([*sandbox, trial.interpreter, *flags, program], trial.env, trial.cwd)
+        self._child = partner([*sandbox, trial.interpreter, *flags, program], trial.call.env, trial.call.cwd)
         self.alive.add(self)
         self._deadline = float("inf")
         self._over = threading.Event()
