@@ -9,7 +9,7 @@ VERSION = "1.0.0"
 
 # -- how it calls us
 
-TOOL = (Taken("tool", ("tool",)), Taken("input", ("args",)))
+TOOL = taken(tool="tool", input="args")
 
 HOST = Host(
     name="acme",
@@ -23,10 +23,10 @@ HOST = Host(
             {"block": Say({"permit": False, "why": "{reason}"}), "message": Say({"note": "{message}"})},
             limit_s=60,
         ),
-        HostEvent("after_tool", ("post_tool",), (*TOOL, Taken("output", ("result",)))),
+        HostEvent("after_tool", ("post_tool",), (*TOOL, *taken(output="result"))),
         HostEvent("turn_ended", ("stop",)),
     ),
-    base=(Taken("session", ("chat",)),),
+    base=taken(session="chat"),
     tools={"run": HostTool("shell"), "save": HostTool("write_file", {"path": "file", "content": "text"})},
     entry=Entry(
         "groups",

@@ -21,7 +21,7 @@ ROW_TYPES = ("tables/rows.py", "tables/host_rows.py", "tables/drive_rows.py", "t
 MADE_BY_US = {"Roots", "Scene", "Launch", "EntryFault"}
 """Records in these files that no agent's table is made of."""
 PER_MODULE = {
-    "TYPE_CHECKING", "EXAMPLE", "VERSION", "PAST", "DIALECT", "HOST", "EVENTS", "TOOLS", "BASE", "LIMITS", "REPLY",
+    "TYPE_CHECKING", "EXAMPLE", "VERSION", "CHANGES", "PAST", "DIALECT", "HOST", "EVENTS", "TOOLS", "BASE", "LIMITS", "REPLY",
     "HOST_EVENTS", "REPLIES", "WORDS", "SHAPE", "LAYOUT", "DRIVE", "PAYLOADS", "FILES", "OFFERED", "SERVERS",
     "OWN_FOLDERS", "WORKING_FOLDERS",
 }  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anyhook.tables.host_rows import HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import HostEvent, HostTool, Say, Taken, taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
 
     from anyhook.tables.vocabulary import Any, Json
 
-TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)), Taken("call_id", ("tool_use_id",)))
-AGENT = (Taken("agent_type", ("agent_type",)), Taken("last_message", ("last_assistant_message",)))
-SOURCE = (Taken("source", ("source",)),)
-REASON = (Taken("reason", ("reason",)),)
-TRIGGER = (Taken("trigger", ("trigger",)),)
-PROMPT = (Taken("prompt", ("prompt",)),)
-LAST = (Taken("last_message", ("last_assistant_message",)),)
-ERROR = (Taken("tool_error", ("error",)), Taken("output", ("error",)))
-NOTE = (Taken("message", ("message",)), Taken("notification_type", ("notification_type",)))
+TOOL = taken(tool="tool_name", input="tool_input", call_id="tool_use_id")
+AGENT = taken(agent_type="agent_type", last_message="last_assistant_message")
+SOURCE = taken(source="source")
+REASON = taken(reason="reason")
+TRIGGER = taken(trigger="trigger")
+PROMPT = taken(prompt="prompt")
+LAST = taken(last_message="last_assistant_message")
+ERROR = taken(tool_error="error", output="error")
+NOTE = taken(message="message", notification_type="notification_type")
 
 
 def inside(_value: Json) -> Json:

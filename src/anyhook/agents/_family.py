@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 
     from anyhook.documents.parse import Syntax
 
-BASE = (
-    Field("session_id", session), Field("transcript_path", no_transcript), Field("cwd", project),
-    Field("hook_event_name", native_name),
-)  # fmt: skip
+BASE = fields(session_id=session, transcript_path=no_transcript, cwd=project, hook_event_name=native_name)
 """The fields that most of these dialects have in every event."""
 MODE = Field("permission_mode", "permission_mode")
 

@@ -8,40 +8,32 @@ from anyhook.programs.named import stands_alone
 from anyhook.tables.folders import FolderShape, load_folders
 from anyhook.tables.vocabulary import *
 
-TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"), Field("tool_use_id", "call_id"))
-RESULT = (Field("tool_output", "output"), Field("error", "tool_error"), Field("duration_ms", "duration_ms"))
-AGENT = (
-    Field("subagent_name", "agent_name"),
-    Field("subagent_type", "agent_type"),
-    Field("task_description", "task"),
-)
+TOOL = fields(tool_name="tool", tool_input="input", tool_use_id="call_id")
+RESULT = fields(tool_output="output", error="tool_error", duration_ms="duration_ms")
+AGENT = fields(subagent_name="agent_name", subagent_type="agent_type", task_description="task")
 
 
 EVENTS = (
-    EventRow("session_start", ("session_start",), "abort", (Field("model", "model"), Field("args", fixed({})))),
+    EventRow("session_start", ("session_start",), "abort", fields(model="model", args=fixed({}))),
     EventRow(
         "session_end",
         ("session_end",),
         "advisory",
-        (Field("duration_seconds", "duration_s"), Field("total_steps", "step_count"), Field("exit_reason", "reason")),
+        fields(duration_seconds="duration_s", total_steps="step_count", exit_reason="reason"),
     ),
-    EventRow("before_agent", ("turn_start",), "end_turn", (Field("prompt", "prompt"),)),
-    EventRow("after_agent", ("turn_end",), "feedback", (Field("final_message", "final_message"),)),
+    EventRow("before_agent", ("turn_start",), "end_turn", fields(prompt="prompt")),
+    EventRow("after_agent", ("turn_end",), "feedback", fields(final_message="final_message")),
     EventRow("before_tool", ("pre_tool",), "deny_tool", TOOL, "tool"),
     EventRow("after_tool", ("post_tool",), "feedback", (*TOOL, *RESULT), "tool"),
     EventRow("after_tool_failure", ("post_tool_failure",), "feedback", (*TOOL, *RESULT), "tool"),
     EventRow("subagent_start", ("subagent_start",), "skip", AGENT),
     EventRow("subagent_stop", ("subagent_stop",), "keep_working", (*AGENT, Field("result", "result")), bound=3),
-    EventRow("pre_compact", ("pre_compact",), "skip", (Field("trigger", "trigger"),)),
+    EventRow("pre_compact", ("pre_compact",), "skip", fields(trigger="trigger")),
     EventRow(
         "before_stop",
         ("stop",),
         "keep_working",
-        (
-            Field("stop_reason", "stop_reason"),
-            Field("step_count", "step_count"),
-            Field("final_message", "final_message"),
-        ),
+        fields(stop_reason="stop_reason", step_count="step_count", final_message="final_message"),
         notice="[Hook blocked stop: {reason}]",
         bound=3,
         in_subagents=False,
@@ -201,12 +193,7 @@ DIALECT = Dialect(
     schema=schema,
     layering="later_name_wins",
     events=EVENTS,
-    base=(
-        Field("event_type", native_name),
-        Field("timestamp", local_time),
-        Field("session_id", session),
-        Field("work_dir", project),
-    ),
+    base=fields(event_type=native_name, timestamp=local_time, session_id=session, work_dir=project),
     match=tool_and_content,
     launch=launch,
     names=names,

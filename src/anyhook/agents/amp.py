@@ -6,7 +6,7 @@ from __future__ import annotations
 from anyhook.agents._claude_family import EXIT_2
 from anyhook.agents._plugins import plugin_text
 from anyhook.agents._results import as_text
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,13 +16,13 @@ VERSION = "October 2026"
 
 
 CONTEXT = Say({"context": "{context}"})
-TOOL = (Taken("tool", ("tool",)), Taken("input", ("input",)), Taken("call_id", ("toolUseID",)))
+TOOL = taken(tool="tool", input="input", call_id="toolUseID")
 EVENTS = (
     HostEvent("session.start", ("session_start",), fixed={"source": "startup"}, why_not="its answer is not read"),
     HostEvent(
         "agent.start",
         ("user_prompt_submit",),
-        (Taken("prompt", ("message",)),),
+        taken(prompt="message"),
         {"context": CONTEXT},
         why_not="a prompt cannot be refused",
     ),
@@ -35,7 +35,7 @@ EVENTS = (
         error=("error",),
         limit_s=600,
     ),
-    HostEvent("agent.end", ("stop",), (Taken("stop_reason", ("status",)),), {"block": EXIT_2}, limit_s=600),
+    HostEvent("agent.end", ("stop",), taken(stop_reason="status"), {"block": EXIT_2}, limit_s=600),
 )
 
 MODULE = """\
@@ -72,7 +72,7 @@ HOST = Host(
     name="amp",
     title="Amp",
     events=EVENTS,
-    base=(Taken("session", ("session",)),),
+    base=taken(session="session"),
     tools={
         "Bash": HostTool("shell", {"command": "cmd"}),
         "Read": HostTool("read_file"),

@@ -17,7 +17,7 @@ from anyhook.tables.vocabulary import *
 VERSION = "1.2.7"
 
 TOOL = (Taken("tool", ("toolCall.name",)), Taken("input", ("toolCall.args",), unpacked))
-OUTPUT = (Taken("output", ("toolCall.result", "result")),)
+OUTPUT = taken(output=("toolCall.result", "result"))
 WRITE = HostTool("write_file", {"path": "TargetFile", "content": "CodeContent"})
 EDIT = HostTool("edit_file", {"path": "TargetFile", "old_text": "TargetContent", "new_text": "ReplacementContent"})
 INJECT = Say({"injectSteps": [{"ephemeralMessage": "{context}"}]})
@@ -53,7 +53,7 @@ HOST_EVENTS = (
     HostEvent(
         "PreInvocation",
         ("user_prompt_submit",),
-        (Taken("prompt", ("lastUserInput",)),),
+        taken(prompt="lastUserInput"),
         {"context": INJECT},
         silence={},
         when=_begins,
@@ -84,7 +84,7 @@ HOST_EVENTS = (
     HostEvent(
         "Stop",
         ("stop",),
-        (Taken("stop_reason", ("terminationReason",)),),
+        taken(stop_reason="terminationReason"),
         {"block": Say({"decision": "continue", "reason": "{reason}"})},
         limit_s=600,
         silence={},
@@ -98,7 +98,7 @@ HOST = Host(
     name="antigravity",
     title="Antigravity",
     events=HOST_EVENTS,
-    base=(Taken("session", ("conversationId",)), Taken("model", ("modelName",)), Taken("agent_type", ("agentName",))),
+    base=taken(session="conversationId", model="modelName", agent_type="agentName"),
     tools={
         "run_command": HostTool("shell", {"command": "CommandLine"}),
         "view_file": HostTool("read_file", {"path": "AbsolutePath"}),
@@ -143,15 +143,15 @@ def _call(scene: Scene) -> Json:
 FOLDERS = (".agents", ".agent", "_agents", "_agent")
 PLUGINS = "/plugins"
 MANIFESTS = ("plugin.json", ".antigravity-plugin/plugin.json", ".gemini-plugin/plugin.json")
-STEP = (Field("stepIdx", fixed(0)),)
+STEP = fields(stepIdx=fixed(0))
 EVENTS = event_rows(
     HOST,
     cells={"toolCall": _call},
     extra={
         "PreToolUse": STEP,
         "PostToolUse": (*STEP, Field("error", "tool_error")),
-        "PreInvocation": (Field("invocationNum", fixed(0)), Field("initialNumSteps", fixed(0))),
-        "Stop": (Field("executionNum", fixed(0)), Field("error", "tool_error"), Field("fullyIdle", fixed(True))),
+        "PreInvocation": fields(invocationNum=fixed(0), initialNumSteps=fixed(0)),
+        "Stop": fields(executionNum=fixed(0), error="tool_error", fullyIdle=fixed(True)),
     },
 )
 BEFORE: Words = (("deny", "block", ()), ("allow", "none", ()), ("ask", "ask", ()), ("force_ask", "ask", ()))
@@ -292,12 +292,7 @@ _MADE = family(
     LAYOUT,
     EVENTS,
     REPLY.replace(on_event={"pre_tool": REPLY.replace(spoils=_undecided), "stop": AT_A_STOP}),
-    base=(
-        Field("conversationId", session),
-        Field("workspacePaths", projects),
-        Field("transcriptPath", no_transcript),
-        Field("modelName", "model"),
-    ),
+    base=fields(conversationId=session, workspacePaths=projects, transcriptPath=no_transcript, modelName="model"),
     variables={"ANTIGRAVITY_CONVERSATION_ID": "{session}"},
     launch=_launch,
     names=_names,

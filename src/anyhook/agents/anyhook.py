@@ -7,10 +7,10 @@ from anyhook.documents.managed import SCOPE, believed, managed_dir
 from anyhook.model.event import EVENTS as CANONICAL
 from anyhook.programs.commands import SHELL
 from anyhook.rules.wildcards import any_like
-from anyhook.tables.inprocess import BLOCKS
+from anyhook.tables.rows import BLOCKS
 from anyhook.tables.vocabulary import *
 
-TOOL = (Field("tool", "tool"), Field("input", "input"))
+TOOL = fields(tool="tool", input="input")
 RESULT = (*TOOL, Field("output", "output"), Field("error", "tool_error", optional=True))
 RARE = {
     "stop_failure": ("error", "error_details"),
@@ -36,20 +36,20 @@ RARE = {
 }
 """Events that only one or two agents have: what a command reads."""
 PAYLOADS: dict[str, tuple[Field, ...]] = {
-    "session_start": (Field("source", "source"),),
-    "session_end": (Field("reason", "reason"),),
-    "user_prompt_submit": (Field("prompt", "prompt"),),
-    "turn_start": (Field("prompt", "prompt"),),
+    "session_start": fields(source="source"),
+    "session_end": fields(reason="reason"),
+    "user_prompt_submit": fields(prompt="prompt"),
+    "turn_start": fields(prompt="prompt"),
     "pre_tool": TOOL,
     "permission_request": TOOL,
     "post_tool": RESULT,
     "post_tool_failure": RESULT,
-    "notification": (Field("message", "message"), Field("notification_type", "notification_type")),
-    "subagent_start": (Field("agent", "agent_type"),),
-    "subagent_stop": (Field("agent", "agent_type"),),
-    "pre_compact": (Field("trigger", "trigger"),),
-    "post_compact": (Field("trigger", "trigger"),),
-    "stop": (Field("stop_reason", "stop_reason"),),
+    "notification": fields(message="message", notification_type="notification_type"),
+    "subagent_start": fields(agent="agent_type"),
+    "subagent_stop": fields(agent="agent_type"),
+    "pre_compact": fields(trigger="trigger"),
+    "post_compact": fields(trigger="trigger"),
+    "stop": fields(stop_reason="stop_reason"),
     **{name: tuple(Field(field, field) for field in fields) for name, fields in RARE.items()},
 }
 EVENTS = tuple(
@@ -185,7 +185,7 @@ DIALECT = Dialect(
     variables=("ANYHOOK_MANAGED_DIR",),
     schema=schema,
     events=EVENTS,
-    base=(Field("event", native_name), Field("session", session), Field("project", project)),
+    base=fields(event=native_name, session=session, project=project),
     match=match,
     launch=launch,
     names=names,

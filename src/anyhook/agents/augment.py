@@ -13,9 +13,9 @@ from anyhook.tables.vocabulary import *
 
 VERSION = "0.36"
 
-TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)))
-OUTPUT = (Taken("output", ("tool_output", "tool_error")),)
-NOTE = (Taken("message", ("notification_message",)), Taken("notification_type", ("notification_type",)))
+TOOL = taken(tool="tool_name", input="tool_input")
+OUTPUT = taken(output=("tool_output", "tool_error"))
+NOTE = taken(message="notification_message", notification_type="notification_type")
 
 
 def _block(event: str) -> Say:
@@ -27,8 +27,8 @@ HOST_EVENTS = (
         "SessionStart", ("session_start",), (), {"context": context("SessionStart")}, fixed={"source": "startup"}
     ),
     HostEvent(
-        "PromptSubmit", ("user_prompt_submit",), (Taken("prompt", ("user_prompt",)),), installed=False,
-        why_not="its documents do not say what an answer does, or which versions have it",
+        "PromptSubmit", ("user_prompt_submit",), taken(prompt="user_prompt"), installed=False,
+        why_not="its documents do not say what an answer does, or which versions have it"
     ),
     HostEvent(
         "PreToolUse", ("pre_tool",), TOOL, {"block": permission("PreToolUse", "deny"), "message": TELL}, limit_s=600
@@ -39,11 +39,11 @@ HOST_EVENTS = (
         (*TOOL, *OUTPUT),
         {"block": _block("PostToolUse"), "context": context("PostToolUse"), "message": TELL},
         error=("tool_error",),
-        limit_s=600,
+        limit_s=600
     ),
     HostEvent("Notification", ("notification",), NOTE, installed=False, why_not="its hooks page does not list it"),
     HostEvent(
-        "Stop", ("stop",), (Taken("stop_reason", ("agent_stop_cause",)),), {"block": _block("Stop")}, limit_s=600
+        "Stop", ("stop",), taken(stop_reason="agent_stop_cause"), {"block": _block("Stop")}, limit_s=600
     ),
     HostEvent("SessionEnd", ("session_end",), fixed={"reason": "other"}),
 )  # fmt: skip
@@ -52,7 +52,7 @@ HOST = Host(
     name="augment",
     title="Augment",
     events=HOST_EVENTS,
-    base=(Taken("session", ("conversation_id",)),),
+    base=taken(session="conversation_id"),
     tools={
         "launch-process": HostTool("shell"),
         "view": HostTool("read_file"),
@@ -90,7 +90,7 @@ def _is_mcp(scene: Scene) -> Json:
 EVENTS = event_rows(
     HOST,
     extra={
-        "PreToolUse": (Field("is_mcp_tool", _is_mcp),),
+        "PreToolUse": fields(is_mcp_tool=_is_mcp),
         "PostToolUse": (Field("is_mcp_tool", _is_mcp), Field("tool_error", "tool_error", optional=True)),
     },
 )
@@ -127,7 +127,7 @@ DIALECT = family(
     ),
     EVENTS,
     REPLY.replace(on_event={"pre_tool": REPLY.replace(exits={0: "pass", 2: "block"})}),
-    base=(Field("hook_event_name", native_name), Field("conversation_id", session), Field("workspace_roots", projects)),
+    base=fields(hook_event_name=native_name, conversation_id=session, workspace_roots=projects),
     variables={
         "AUGMENT_PROJECT_DIR": "{project}",
         "AUGMENT_CONVERSATION_ID": "{session}",

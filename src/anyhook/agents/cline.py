@@ -48,7 +48,7 @@ HOST_EVENTS = (
     HostEvent(
         "UserPromptSubmit",
         ("user_prompt_submit",),
-        (Taken("prompt", ("userPromptSubmit.prompt", "prompt_submit.prompt", "prompt")),),
+        taken(prompt=("userPromptSubmit.prompt", "prompt_submit.prompt", "prompt")),
         why_not=DETACHED,
     ),
     HostEvent(
@@ -70,7 +70,7 @@ HOST_EVENTS = (
         error=("tool_result.error",),
         limit_s=120,
     ),
-    HostEvent("TaskComplete", ("stop",), (Taken("last_message", ("turn.outputText",)),), why_not=DETACHED),
+    HostEvent("TaskComplete", ("stop",), taken(last_message="turn.outputText"), why_not=DETACHED),
     HostEvent("SessionShutdown", ("session_end",), fixed={"reason": "other"}, why_not=DETACHED),
     *left_out("no canonical event", "TaskCancel", "TaskError"),
 )
@@ -79,7 +79,7 @@ HOST = Host(
     name="cline",
     title="Cline CLI",
     events=HOST_EVENTS,
-    base=(Taken("session", ("taskId",)),),
+    base=taken(session="taskId"),
     tools={
         "run_commands": HostTool("shell", split=split_commands, rejoin=rejoin_commands),
         "execute_command": HostTool("shell"),
@@ -242,7 +242,7 @@ DIALECT = Dialect(
     load=load,
     claim=claim,
     events=EVENTS,
-    base=(Field("hookName", native_name), Field("taskId", session), Field("workspaceRoots", projects)),
+    base=fields(hookName=native_name, taskId=session, workspaceRoots=projects),
     match=everything,
     launch=launch,
     names=names,

@@ -14,7 +14,7 @@ VERSION = "2.163.0"
 
 SUB_AGENT = (*AGENT, Taken("agent_name", ("agent_id",)))
 UNSEEN = "no run without a person fired it"
-RESULT = (Taken("output", ("tool_response",)), Taken("response", ("tool_response",)))
+RESULT = taken(output="tool_response", response="tool_response")
 HOST_EVENTS = (
     event("SessionStart", "context"),
     event("UserPromptSubmit", "block context end_turn"),
@@ -56,12 +56,8 @@ HOST = Host(
 )
 
 
-CALL = (Field("call_id", "call_id"),)
-STOPPING = (
-    Field("stop_hook_active", not_in_a_stop_hook),
-    Field("background_tasks", fixed([])),
-    Field("session_crons", fixed([])),
-)
+CALL = fields(call_id="call_id")
+STOPPING = fields(stop_hook_active=not_in_a_stop_hook, background_tasks=fixed([]), session_crons=fixed([]))
 EVENTS = event_rows(
     HOST,
     extra={
@@ -70,7 +66,7 @@ EVENTS = event_rows(
         "PostToolUseFailure": CALL,
         "Stop": STOPPING,
         "SubagentStop": STOPPING,
-        "PreCompact": (Field("custom_instructions", fixed(None)),),
+        "PreCompact": fields(custom_instructions=fixed(None)),
     },
     untold=("SubagentStart.last_assistant_message",),
     bound=8,

@@ -12,7 +12,7 @@ from anyhook.tables.vocabulary import *
 
 VERSION = "0.0.946"
 
-TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)))
+TOOL = taken(tool="tool_name", input="tool_input")
 
 HOST_EVENTS = (
     HostEvent(
@@ -21,7 +21,7 @@ HOST_EVENTS = (
     HostEvent(
         "UserPromptSubmit",
         ("user_prompt_submit",),
-        (Taken("prompt", ("tool_input.prompt",)),),
+        taken(prompt="tool_input.prompt"),
         {"context": context("UserPromptSubmit")},
     ),
     HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": BLOCK, "context": context("PreToolUse")}, limit_s=600),
@@ -41,7 +41,7 @@ HOST = Host(
     name="codepuppy",
     title="Code Puppy",
     events=HOST_EVENTS,
-    base=(Taken("session", ("session_id",)), Taken("permission_mode", ("permission_mode",))),
+    base=taken(session="session_id", permission_mode="permission_mode"),
     tools={
         "shell": HostTool("shell"),
         "agent_run_shell_command": HostTool("shell"),
@@ -139,10 +139,7 @@ DIALECT = family(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (until("0.0.421", "has no hooks before a tool", "wheels of code-puppy 0.0.420 and 0.0.421", "2026-11-19"),)
+CHANGES = (until("0.0.421", "has no hooks before a tool", "wheels of code-puppy 0.0.420 and 0.0.421", "2026-11-19"),)
 
 
 def drive() -> Drive:

@@ -18,7 +18,7 @@ def _say(**keys: Json) -> Say:
     return Say({"version": 1, **keys})
 
 
-TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)))
+TOOL = taken(tool="tool_name", input="tool_input")
 HOST_EVENTS = (
     HostEvent(
         "PreToolUse",
@@ -39,7 +39,7 @@ HOST = Host(
     name="crush",
     title="Crush",
     events=HOST_EVENTS,
-    base=(Taken("session", ("session_id",)),),
+    base=taken(session="session_id"),
     tools={
         "bash": HostTool("shell"),
         "view": HostTool("read_file", FILE),
@@ -120,7 +120,7 @@ DIALECT = family(
     ),
     EVENTS,
     REPLY,
-    base=(Field("event", native_name), Field("session_id", session), Field("cwd", project)),
+    base=fields(event=native_name, session_id=session, cwd=project),
     variables={
         "CRUSH": "1",
         "AGENT": "crush",

@@ -21,7 +21,7 @@ TOOL = (
 )
 FACET = "the same call reaches preToolUse and postToolUse"
 ALONE = "no canonical event"
-AGENT = (Taken("agent_type", ("subagent_type",)), Taken("agent_name", ("subagent_id",)), Taken("task", ("task",)))
+AGENT = taken(agent_type="subagent_type", agent_name="subagent_id", task="task")
 CONTEXT = Say({"additional_context": "{context}"})
 DENY = Say({"permission": "deny", "user_message": "{reason}", "agent_message": "{reason}"})
 GO_ON = Say({"followup_message": "{reason}"})
@@ -31,7 +31,7 @@ HOST_EVENTS = (
     HostEvent(
         "beforeSubmitPrompt",
         ("user_prompt_submit",),
-        (Taken("prompt", ("prompt",)), Taken("attachments", ("attachments",))),
+        taken(prompt="prompt", attachments="attachments"),
         {"block": Say({"continue": False, "user_message": "{reason}"}), "context": CONTEXT},
         why_not="`cursor-agent -p` does not fire it",
     ),
@@ -62,23 +62,16 @@ HOST_EVENTS = (
         limit_s=600,
     ),
     HostEvent(
-        "subagentStart",
-        ("subagent_start",),
-        AGENT,
-        {"block": Say({"permission": "deny", "user_message": "{reason}"})},
+        "subagentStart", ("subagent_start",), AGENT, {"block": Say({"permission": "deny", "user_message": "{reason}"})}
     ),
     HostEvent(
-        "subagentStop",
-        ("subagent_stop",),
-        (*AGENT, Taken("last_message", ("summary",))),
-        {"block": GO_ON},
-        limit_s=600,
+        "subagentStop", ("subagent_stop",), (*AGENT, Taken("last_message", ("summary",))), {"block": GO_ON}, limit_s=600
     ),
     HostEvent("preCompact", ("pre_compact",), TRIGGER),
     HostEvent(
         "stop",
         ("stop",),
-        (Taken("stop_reason", ("status",)),),
+        taken(stop_reason="status"),
         {"block": GO_ON},
         limit_s=600,
         why_not="`cursor-agent -p` does not fire it",
@@ -103,11 +96,7 @@ HOST = Host(
     name="cursor",
     title="Cursor",
     events=HOST_EVENTS,
-    base=(
-        Taken("session", ("session_id", "conversation_id")),
-        Taken("parent_session", ("parent_conversation_id",)),
-        Taken("model", ("model",)),
-    ),
+    base=taken(session=("session_id", "conversation_id"), parent_session="parent_conversation_id", model="model"),
     tools={
         "Shell": HostTool("shell"),
         "Read": HostTool("read_file", FILE),
@@ -166,15 +155,15 @@ def _packed_input(scene: Scene) -> Json:
     return text_of(scene.event.get("input"))
 
 
-SHELL = (Field("command", _command), Field("cwd", project))
-MCP = (Field("tool_name", "tool"), Field("tool_input", _packed_input))
+SHELL = fields(command=_command, cwd=project)
+MCP = fields(tool_name="tool", tool_input=_packed_input)
 FACETS = {
     "beforeShellExecution": ("pre_tool", ("shell",), SHELL),
     "beforeMCPExecution": ("pre_tool", ("mcp",), MCP),
-    "beforeReadFile": ("pre_tool", ("read_file",), (Field("file_path", _path), Field("content", fixed("")))),
+    "beforeReadFile": ("pre_tool", ("read_file",), fields(file_path=_path, content=fixed(""))),
     "afterShellExecution": ("post_tool", ("shell",), (*SHELL, Field("output", "output"))),
     "afterMCPExecution": ("post_tool", ("mcp",), (*MCP, Field("result_json", output_alone))),
-    "afterFileEdit": ("post_tool", ("write_file", "edit_file"), (Field("file_path", _path), Field("edits", _edits))),
+    "afterFileEdit": ("post_tool", ("write_file", "edit_file"), fields(file_path=_path, edits=_edits)),
 }
 """Events that repeat a tool call: when they come, for which of our tools, and their payload."""
 MCP_NAMES = ("MCP:", "mcp__", "mcp_", "@")
@@ -185,11 +174,11 @@ EVENTS = (
         HOST,
         cells={"tool_output": output_alone},
         extra={
-            "preToolUse": (Field("cwd", project), Field("agent_message", fixed(""))),
-            "postToolUse": (Field("cwd", project),),
-            "postToolUseFailure": (Field("cwd", project), Field("failure_type", lambda scene: "error")),
-            "stop": (Field("loop_count", fixed(0)),),
-            "subagentStop": (Field("loop_count", fixed(0)),),
+            "preToolUse": fields(cwd=project, agent_message=fixed("")),
+            "postToolUse": fields(cwd=project),
+            "postToolUseFailure": fields(cwd=project, failure_type=lambda scene: "error"),
+            "stop": fields(loop_count=fixed(0)),
+            "subagentStop": fields(loop_count=fixed(0)),
         },
         bound=5,
     ),
@@ -275,13 +264,13 @@ DIALECT = family(
     ),
     EVENTS,
     REPLY.replace(on_event=dict.fromkeys(GATES, STRICT)),
-    base=(
-        Field("conversation_id", session),
-        Field("session_id", session),
-        Field("model", "model"),
-        Field("hook_event_name", native_name),
-        Field("workspace_roots", projects),
-        Field("transcript_path", no_transcript),
+    base=fields(
+        conversation_id=session,
+        session_id=session,
+        model="model",
+        hook_event_name=native_name,
+        workspace_roots=projects,
+        transcript_path=no_transcript,
     ),
     match=match,
     tools={**tool_rows(HOST), "edit_file": ToolRow("Write", EDIT, also=("Edit",))},  # its name for every edit
@@ -301,17 +290,11 @@ DIALECT = family(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (
-        until(
-            "2026.01.16",
-            "runs no hooks on the command line",
-            "phnx-labs/agi-cli, apps/cli/src/lib/agents.ts",
-            "2026-01-16",
-        ),
-    )
+CHANGES = (
+    until(
+        "2026.01.16", "runs no hooks on the command line", "phnx-labs/agi-cli, apps/cli/src/lib/agents.ts", "2026-01-16"
+    ),
+)
 
 
 def sample() -> Sample:

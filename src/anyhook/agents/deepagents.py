@@ -30,11 +30,7 @@ HOST_EVENTS = (
     event("UserPromptSubmit", "block context", limit_s=30),
     event("PreToolUse", "block context"),  # `continue: false` was seen to refuse only the call, 2026-11
     event("PermissionRequest", "block allow"),
-    event(
-        "PostToolUse",
-        "block context",
-        takes=(*TOOL, Taken("output", ("tool_response.content", "tool_response"))),
-    ),
+    event("PostToolUse", "block context", takes=(*TOOL, Taken("output", ("tool_response.content", "tool_response")))),
     event("PostToolUseFailure", "block"),
     event("Notification"),
     event("SubagentStart"),
@@ -75,7 +71,7 @@ EVENTS = event_rows(
     cells={"tool_response": _response},
     extra={
         "Stop": (STOPPING, Field("background_tasks", fixed([])), Field("session_crons", fixed([]))),
-        "PermissionRequest": (Field("permission_suggestions", fixed([])),),
+        "PermissionRequest": fields(permission_suggestions=fixed([])),
     },
     untold=("PermissionRequest.tool_use_id", "SubagentStart.last_assistant_message"),
     bound=8,
@@ -114,17 +110,14 @@ DIALECT = family(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (
-        until(
-            "0.1.45",
-            "has no hooks of this form before a tool",
-            "wheels of deepagents-code 0.1.44 and 0.1.45; rulesync#2156 for the older form",
-            "2026-07",
-        ),
-    )
+CHANGES = (
+    until(
+        "0.1.45",
+        "has no hooks of this form before a tool",
+        "wheels of deepagents-code 0.1.44 and 0.1.45; rulesync#2156 for the older form",
+        "2026-07",
+    ),
+)
 
 
 def drive() -> Drive:

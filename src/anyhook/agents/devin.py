@@ -14,7 +14,7 @@ from anyhook.tables.vocabulary import *
 VERSION = "3000.11"
 
 APPROVE = Say({"decision": "approve"})
-OUTPUT = (Taken("output", ("tool_response.output", "tool_response")),)
+OUTPUT = taken(output=("tool_response.output", "tool_response"))
 
 WORDS = {"block": BLOCK, "allow": APPROVE}
 
@@ -39,7 +39,7 @@ HOST = Host(
     name="devin",
     title="Devin CLI",
     events=HOST_EVENTS,
-    base=(Taken("session", ("session_id",)),),
+    base=taken(session="session_id"),
     tools={
         "exec": HostTool("shell"),
         "read": HostTool("read_file", FILE),
@@ -79,8 +79,8 @@ EVENTS = event_rows(
     HOST,
     cells={"tool_response": _response},
     extra={
-        "Stop": (Field("stop_hook_active", not_in_a_stop_hook),),
-        "PostCompaction": (Field("summary", fixed(None)),),
+        "Stop": fields(stop_hook_active=not_in_a_stop_hook),
+        "PostCompaction": fields(summary=fixed(None)),
     },
 )
 READ = claude_reply(EVENTS, read=object_or_nothing, text_on=(), exit_reasons=("stderr",))
@@ -109,7 +109,7 @@ DIALECT = family(
     ),
     EVENTS,
     REPLY,
-    base=(Field("hook_event_name", native_name), Field("session_id", session), Field("prompt_id", "call_id")),
+    base=fields(hook_event_name=native_name, session_id=session, prompt_id="call_id"),
     variables={"DEVIN_PROJECT_DIR": "{project}"},
     whole_input=merged,
     misplaced=misplaced(("{project}/.devin/hooks.json", ".devin/hooks.v1.json")),
@@ -124,14 +124,9 @@ DIALECT = family(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (
-        until(
-            "3000.3.22", "does not read the refusals of our entry", "docs.devin.ai, changelog of 3000.3.22", "2026-07"
-        ),
-    )
+CHANGES = (
+    until("3000.3.22", "does not read the refusals of our entry", "docs.devin.ai, changelog of 3000.3.22", "2026-07"),
+)
 
 
 def sample() -> Sample:

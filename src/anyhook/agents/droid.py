@@ -67,7 +67,7 @@ HOST = Host(
 )
 
 
-STOPPING = (Field("stop_hook_active", not_in_a_stop_hook),)
+STOPPING = fields(stop_hook_active=not_in_a_stop_hook)
 EVENTS = event_rows(HOST, extra={"Stop": STOPPING, "SubagentStop": STOPPING}, bound=8)
 _named = aliased(HOST)
 

@@ -48,13 +48,9 @@ def _is_the_end(payload: dict[str, Json]) -> bool:
     return payload.get("reason") in ("end_turn", None)
 
 
-TOOL = (
-    Taken("tool", ("tool_name", "toolName")),
-    Taken("input", ("tool_input", "toolInput")),
-    Taken("call_id", ("tool_use_id", "toolUseId")),
-)
-AGENT = (Taken("agent_type", ("subagentType",)), Taken("agent_name", ("subagentId",)))
-LAST = (Taken("last_message", ("lastAssistantMessage",)),)
+TOOL = taken(tool=("tool_name", "toolName"), input=("tool_input", "toolInput"), call_id=("tool_use_id", "toolUseId"))
+AGENT = taken(agent_type="subagentType", agent_name="subagentId")
+LAST = taken(last_message="lastAssistantMessage")
 ALONE = "no canonical event"
 
 HOST_EVENTS = (
@@ -72,7 +68,7 @@ HOST_EVENTS = (
         ),
     ),
     event("PostToolUseFailure", takes=(*TOOL, *ERROR)),
-    event("Notification", takes=(Taken("message", ("message",)), Taken("notification_type", ("notificationType",)))),
+    event("Notification", takes=taken(message="message", notification_type="notificationType")),
     event("SubagentStart", takes=(*AGENT, Taken("task", ("description",)))),
     event("SubagentStop", "block", takes=(*AGENT, *LAST)),
     event("PreCompact"),
@@ -87,10 +83,7 @@ HOST = Host(
     name="grok",
     title="Grok Build",
     events=HOST_EVENTS,
-    base=(
-        Taken("session", ("session_id", "sessionId")),
-        Taken("permission_mode", ("permission_mode", "permissionMode")),
-    ),
+    base=taken(session=("session_id", "sessionId"), permission_mode=("permission_mode", "permissionMode")),
     tools={
         "run_terminal_command": HostTool("shell"),
         "read_file": HostTool("read_file", {"path": "target_file"}),
@@ -138,10 +131,7 @@ def _folder(scene: Scene) -> Json:
     return f"{scene.project}/"
 
 
-CALL = (
-    Field("toolName", "tool"), Field("toolInput", "input"), Field("toolUseId", "call_id"),
-    Field("toolInputTruncated", fixed(False)),
-)  # fmt: skip
+CALL = fields(toolName="tool", toolInput="input", toolUseId="call_id", toolInputTruncated=fixed(False))
 STOPPING = Field("stopHookActive", not_in_a_stop_hook)
 EVENTS = event_rows(
     HOST,

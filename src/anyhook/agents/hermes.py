@@ -32,12 +32,8 @@ def _output(result: Json) -> Json:
     return found["output"] if isinstance(found, dict) and "output" in found else found
 
 
-TOOL = (
-    Taken("tool", ("tool_name",)),
-    Taken("input", ("tool_input",)),
-    Taken("call_id", ("extra.tool_call_id",)),
-)
-AGENT = (Taken("agent_type", ("extra.agent_type", "extra.agent_name")),)
+TOOL = taken(tool="tool_name", input="tool_input", call_id="extra.tool_call_id")
+AGENT = taken(agent_type=("extra.agent_type", "extra.agent_name"))
 REQUEST = "it fires for every request to the model"
 
 HOST_EVENTS = (
@@ -45,7 +41,7 @@ HOST_EVENTS = (
     HostEvent(
         "pre_llm_call",
         ("user_prompt_submit",),
-        (Taken("prompt", ("extra.user_message",)),),
+        taken(prompt="extra.user_message"),
         {"context": Say({"context": "{context}"})},
         why_not="a prompt cannot be refused",
     ),
@@ -62,12 +58,12 @@ HOST_EVENTS = (
     HostEvent(
         "pre_verify",
         ("stop",),
-        (Taken("last_message", ("extra.final_response",)),),
+        taken(last_message="extra.final_response"),
         {"block": BLOCK},
         limit_s=300,
         why_not="it fires only if files were changed",
     ),
-    HostEvent("on_session_finalize", ("session_end",), (Taken("reason", ("extra.reason",)),)),
+    HostEvent("on_session_finalize", ("session_end",), taken(reason="extra.reason")),
     HostEvent("on_session_end", installed=False, why_not="it fires at the end of every turn"),
     HostEvent("on_session_reset", installed=False, why_not="no canonical event"),
     *left_out(REQUEST, "post_llm_call", "pre_api_request", "post_api_request", "api_request_error"),
@@ -85,7 +81,7 @@ HOST = Host(
     name="hermes",
     title="Hermes",
     events=HOST_EVENTS,
-    base=(Taken("session", ("session_id",)), Taken("model", ("extra.model",))),
+    base=taken(session="session_id", model="extra.model"),
     tools={
         "terminal": HostTool("shell"),
         "read_file": HostTool("read_file"),
@@ -130,10 +126,10 @@ def _extra(scene: Scene) -> Json:
 
 EVENTS = tuple(
     row.replace(
-        payload=(
-            Field("tool_name", "tool" if row.target == "tool" else fixed(None)),
-            Field("tool_input", "input" if row.target == "tool" else fixed(None)),
-            Field("extra", _extra),
+        payload=fields(
+            tool_name="tool" if row.target == "tool" else fixed(None),
+            tool_input="input" if row.target == "tool" else fixed(None),
+            extra=_extra,
         ),
         target=row.target if row.target == "tool" else None,
     )
@@ -193,7 +189,7 @@ DIALECT = family(
     ),
     EVENTS,
     REPLY,
-    base=(Field("hook_event_name", native_name), Field("session_id", session), Field("cwd", project)),
+    base=fields(hook_event_name=native_name, session_id=session, cwd=project),
     match=whole_value,
     dense=False,
     launch=launch,
@@ -211,10 +207,7 @@ DIALECT = family(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (until("0.11", "has no hooks of our kind", "phnx-labs/agi-cli, apps/cli/src/lib/agents.ts", "2026-08"),)
+CHANGES = (until("0.11", "has no hooks of our kind", "phnx-labs/agi-cli, apps/cli/src/lib/agents.ts", "2026-08"),)
 
 
 def drive() -> Drive:

@@ -27,7 +27,7 @@ HOST = Host(
     name="junie",
     title="Junie CLI",
     events=HOST_EVENTS,
-    base=(Taken("session", ("session_id",)),),
+    base=taken(session="session_id"),
     tools={
         "bash": HostTool("shell"),
         "Bash": HostTool("shell"),
@@ -48,7 +48,7 @@ HOST = Host(
 
 EVENTS = event_rows(
     HOST,
-    extra={"Stop": (Field("stop_hook_active", not_in_a_stop_hook),)},
+    extra={"Stop": fields(stop_hook_active=not_in_a_stop_hook)},
     untold=("PermissionRequest.tool_use_id",),
 )
 READ = claude_reply(EVENTS, read=object_or_nothing, text_on=(), exit_reasons=("stderr",))

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from anyhook.agents.kimi import HOST as KIMI
 from anyhook.tables.extend import extend
+from anyhook.tables.host_rows import ProductChange, until
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.tables.vocabulary import Entry, ProductChange, Sample
+    from anyhook.tables.vocabulary import Entry, Sample
 
 VERSION = "1.51.0"
 
@@ -33,13 +34,10 @@ HOST = extend(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange, until
-
-    return (
-        until("1.28", "has no hooks", "CHANGELOG.md of Kimi CLI, 1.28.0", "2026-03-30"),
-        ProductChange("1.52", "only says that Kimi Code has replaced it", "PyPI kimi-cli 1.52.0, run", "2026-11"),
-    )
+CHANGES = (
+    until("1.28", "has no hooks", "CHANGELOG.md of Kimi CLI, 1.28.0", "2026-03-30"),
+    ProductChange("1.52", "only says that Kimi Code has replaced it", "PyPI kimi-cli 1.52.0, run", "2026-11"),
+)
 
 
 def sample() -> Sample:

@@ -23,12 +23,12 @@ HOST_EVENTS = (
     HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": EXIT_2}, limit_s=600),
     HostEvent(
         "PostToolUse", ("post_tool",), (*TOOL, Taken("output", ("tool_response",))), limit_s=600,
-        why_not="its output is not read, and some versions leave the input empty",
+        why_not="its output is not read, and some versions leave the input empty"
     ),
     HostEvent("Stop", ("stop",), (), limit_s=600, why_not="its documents contradict each other on a refusal"),
     HostEvent(
-        "SessionEnd", ("session_end",), (Taken("reason", ("reason",)),), installed=False,
-        why_not="the command line has it since 2.25; an editor without it may drop the file",
+        "SessionEnd", ("session_end",), taken(reason="reason"), installed=False,
+        why_not="the command line has it since 2.25; an editor without it may drop the file"
     ),
     *left_out(FILES, "PostFileCreate", "PostFileSave", "PostFileDelete"),
     *left_out("no canonical event", "PreTaskExec", "PostTaskExec"),
@@ -39,7 +39,7 @@ HOST = Host(
     name="kiro",
     title="Kiro",
     events=HOST_EVENTS,
-    base=(Taken("session", ("session_id",)),),
+    base=taken(session="session_id"),
     tools={
         "execute_bash": HostTool("shell"),
         "execute_pwsh": HostTool("shell"),
@@ -158,7 +158,7 @@ DIALECT = family(
         exits={0: "pass", 2: "block_if_said"},
         text_on=("session_start", "user_prompt_submit"),
     ),
-    base=(Field("session_id", session), Field("hook_event_name", native_name), Field("cwd", project)),
+    base=fields(session_id=session, hook_event_name=native_name, cwd=project),
     match=match,
     **ONE_BY_ONE,
     sort=_in_file_order,

@@ -23,13 +23,13 @@ HOST_EVENTS = (
     HostEvent(
         "session_start",
         ("session_start",),
-        (Taken("provider", ("provider",)), Taken("model", ("model",))),
+        taken(provider="provider", model="model"),
         {"block": EXIT_2, "message": NOTE},
     ),
     HostEvent(
         "user_prompt_submit",
         ("user_prompt_submit",),
-        (Taken("prompt", ("prompt",)), Taken("attachments", ("attachments",))),
+        taken(prompt="prompt", attachments="attachments"),
         {"block": EXIT_2, "prompt": Say({"replace_prompt": "{prompt}"}), "message": NOTE},
     ),
     HostEvent(
@@ -53,9 +53,7 @@ HOST_EVENTS = (
         error=("exit_code",),
         limit_s=600,
     ),
-    HostEvent(
-        "session_end", ("session_end",), (Taken("reason", ("reason",)), Taken("turns", ("turns",))), {"message": NOTE}
-    ),
+    HostEvent("session_end", ("session_end",), taken(reason="reason", turns="turns"), {"message": NOTE}),
 )
 
 CARRIED = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
@@ -63,7 +61,7 @@ HOST = Host(
     name="kode",
     title="Kode",
     events=HOST_EVENTS,
-    base=(Taken("session", ("session_id",)),),
+    base=taken(session="session_id"),
     tools={"shell": HostTool("shell")},
     entry=Entry(
         "list",
@@ -92,40 +90,29 @@ def _exit_code(scene: Scene) -> Json:
     return code or 1 if scene.event.name == "post_tool_failure" else code
 
 
-BASE = (Field("event", native_name), Field("session_id", session))
+BASE = fields(event=native_name, session_id=session)
 
 EVENTS = (
     EventRow(
-        "session_start",
-        ("session_start",),
-        "abort",
-        (Field("work_dir", project), Field("provider", "provider"), Field("model", "model")),
+        "session_start", ("session_start",), "abort", fields(work_dir=project, provider="provider", model="model")
     ),
     EventRow(
         "user_prompt_submit",
         ("user_prompt_submit",),
         "abort",
-        (Field("prompt", "prompt"), Field("attachments", "attachments")),
+        fields(prompt="prompt", attachments="attachments"),
         in_subagents=False,
     ),
     EventRow(
-        "tool_call_pre",
-        ("pre_tool",),
-        "deny_tool",
-        (Field("tool", "tool"), Field("input", "input"), Field("auto_approve", "auto_approve")),
+        "tool_call_pre", ("pre_tool",), "deny_tool", fields(tool="tool", input="input", auto_approve="auto_approve")
     ),
     EventRow(
         "tool_call_post",
         ("post_tool", "post_tool_failure"),
         "feedback",
-        (
-            Field("tool", "tool"),
-            Field("exit_code", _exit_code),
-            Field("output", output_text),
-            Field("duration_ms", "duration_ms"),
-        ),
+        fields(tool="tool", exit_code=_exit_code, output=output_text, duration_ms="duration_ms"),
     ),
-    EventRow("session_end", ("session_end",), "advisory", (Field("reason", "reason"), Field("turns", "turns"))),
+    EventRow("session_end", ("session_end",), "advisory", fields(reason="reason", turns="turns")),
 )
 
 LIMITS = {"command": Limits(default_s=5.0, unit_s=0.001)}

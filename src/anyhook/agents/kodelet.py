@@ -38,7 +38,7 @@ def _plain_output(output: Json) -> Json:
     return text if text is not None else output.get("error") or output
 
 
-TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"), Field("tool_user_id", "call_id"))
+TOOL = fields(tool_name="tool", tool_input="input", tool_user_id="call_id")
 COMPACT = (
     Field("auto_compact_enabled", "auto_compact_enabled"),
     Field("auto_compact_threshold", "auto_compact_threshold", optional=True),
@@ -47,7 +47,7 @@ COMPACT = (
 EVENTS = (
     EventRow("before_tool_call", ("pre_tool",), "deny_tool", TOOL),
     EventRow("after_tool_call", ("post_tool", "post_tool_failure"), None, (*TOOL, Field("tool_output", _result))),
-    EventRow("user_message_send", ("user_prompt_submit",), "abort", (Field("message", "prompt"),)),
+    EventRow("user_message_send", ("user_prompt_submit",), "abort", fields(message="prompt")),
     EventRow(
         "after_turn",
         ("step_end",),
@@ -266,12 +266,7 @@ DIALECT = Dialect(
     load=load,
     layering="earlier_name_wins",
     events=EVENTS,
-    base=(
-        Field("event", native_name),
-        Field("conv_id", conversation),
-        Field("cwd", project),
-        Field("invoked_by", "invoked_by"),
-    ),
+    base=fields(event=native_name, conv_id=conversation, cwd=project, invoked_by="invoked_by"),
     match=everything,
     launch=launch,
     names=names,

@@ -29,8 +29,8 @@ def chat_scope() -> OwnScope:
     return "project"
 
 
-HOST_TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)))
-HOST_AGENT = (Taken("agent_type", ("agent_type",)),)
+HOST_TOOL = taken(tool="tool_name", input="tool_input")
+HOST_AGENT = taken(agent_type="agent_type")
 EXPRESSED = {
     "block": BLOCK, "context": Say({"additional_context": "{context}"}),
     "input": Say({"modified_input": "{input}"}), "prompt": Say({"modified_prompt": "{prompt}"}),
@@ -62,7 +62,7 @@ HOST = Host(
     name="kodik",
     title="Kodik",
     events=HOST_EVENTS,
-    base=(Taken("session", ("context.session_id", "session_id")),),
+    base=taken(session=("context.session_id", "session_id")),
     tools={
         "shell": HostTool("shell"),
         "read_file": HostTool("read_file"),
@@ -96,9 +96,9 @@ def _context(scene: Scene) -> Json:
     return {**(given if isinstance(given, dict) else {}), "session_id": scene.session, "cwd": scene.project}
 
 
-TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))
-AGENT = (Field("agent_type", "agent_type"),)
-TRIGGER = (Field("trigger", "trigger"),)
+TOOL = fields(tool_name="tool", tool_input="input")
+AGENT = fields(agent_type="agent_type")
+TRIGGER = fields(trigger="trigger")
 
 EVENTS = (
     EventRow("PreToolUse", ("pre_tool",), "deny_tool", TOOL, "tool"),
@@ -112,10 +112,10 @@ EVENTS = (
     EventRow("PermissionRequest", ("permission_request",), "deny_permission", TOOL, "tool"),
     EventRow("SubagentStart", ("subagent_start",), "skip", AGENT, "agent_type"),
     EventRow("SubagentStop", ("subagent_stop",), "keep_working", AGENT, "agent_type", bound=5),
-    EventRow("SessionStart", ("session_start",), "advisory", (Field("source", "source"),), "source"),
+    EventRow("SessionStart", ("session_start",), "advisory", fields(source="source"), "source"),
     EventRow("PreCompact", ("pre_compact",), "skip", TRIGGER, "trigger"),
     EventRow("PostCompact", ("post_compact",), "advisory", TRIGGER, "trigger"),
-    EventRow("UserPromptSubmit", ("user_prompt_submit",), "end_turn", (Field("prompt", "prompt"),), in_subagents=False),
+    EventRow("UserPromptSubmit", ("user_prompt_submit",), "end_turn", fields(prompt="prompt"), in_subagents=False),
     EventRow("Stop", ("stop",), "keep_working", bound=5, in_subagents=False),
 )
 
@@ -284,7 +284,7 @@ DIALECT = Dialect(
     load=load,
     shape=SHAPE,
     events=EVENTS,
-    base=(Field("hook_event_name", native_name), Field("context", _context)),
+    base=fields(hook_event_name=native_name, context=_context),
     match=whole_value,
     launch=launch,
     names=names,

@@ -33,13 +33,9 @@ def _succeeded(payload: dict[str, Json]) -> bool:
     return not isinstance(result, dict) or result.get("status") != "error"
 
 
-TOOL = (
-    Taken("tool", ("tool_name",)),
-    Taken("input", ("tool_input",)),
-    Taken("call_id", ("tool_call_id",)),
-)
-ERROR = (Taken("tool_error", ("error_message",)), Taken("output", ("error_message",)))
-AGENT = (Taken("agent_type", ("subagent_type",)), Taken("agent_name", ("subagent_id",)))
+TOOL = taken(tool="tool_name", input="tool_input", call_id="tool_call_id")
+ERROR = taken(tool_error="error_message", output="error_message")
+AGENT = taken(agent_type="subagent_type", agent_name="subagent_id")
 UNSEEN = "`letta -p` does not fire it"
 
 HOST_EVENTS = (
@@ -59,7 +55,7 @@ HOST_EVENTS = (
     event("Notification", why_not=UNSEEN),
     event("SubagentStop", takes=AGENT, why_not="a refusal does not send it back"),
     event("PreCompact", why_not=UNSEEN),
-    event("Stop", "block", BY_EXIT_2, takes=(Taken("last_message", ("assistant_message",)),), why_not=UNSEEN),
+    event("Stop", "block", BY_EXIT_2, takes=taken(last_message="assistant_message"), why_not=UNSEEN),
     event("SessionEnd", takes=(), fixed={"reason": "other"}, why_not=UNSEEN),
 )
 
@@ -67,7 +63,7 @@ HOST = Host(
     name="letta",
     title="Letta Code",
     events=HOST_EVENTS,
-    base=(Taken("session", ("agent_id", "conversation_id")),),  # tools come only with the first
+    base=taken(session=("agent_id", "conversation_id")),  # tools come only with the first
     tools={
         "Bash": HostTool("shell"),
         "Read": HostTool("read_file", FILE),
@@ -112,7 +108,7 @@ def _is_new(scene: Scene) -> Json:
 EVENTS = event_rows(
     HOST,
     cells={"tool_result": _result, "is_new_session": _is_new},
-    extra={"PostToolUseFailure": (Field("error_type", fixed("tool_error")),)},
+    extra={"PostToolUseFailure": fields(error_type=fixed("tool_error"))},
 )
 AFTER = ("post_tool", "post_tool_failure", "session_start")
 
@@ -141,7 +137,7 @@ DIALECT = family(
             Key(("additionalContext",), "string", "context", on=AFTER),
         ),
     ),
-    base=(Field("event_type", native_name), Field("working_directory", project), Field("agent_id", session)),
+    base=fields(event_type=native_name, working_directory=project, agent_id=session),
     match=whole_value,
     variables={
         "LETTA_HOOK_EVENT": "{event}",

@@ -14,7 +14,7 @@ VERSION = "0.32.1"
 UNFIRED = ("session_start", "user_prompt_submit", "notification", "subagent_start", "stop", "session_end")
 SETTINGS = "{home}/.local/share/mastracode/settings.json"
 
-TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)))
+TOOL = taken(tool="tool_name", input="tool_input")
 UNSEEN = "`mastracode -p` does not fire it"
 ALONE = "no canonical event"
 
@@ -42,7 +42,7 @@ HOST = Host(
     name="mastra",
     title="Mastra Code",
     events=HOST_EVENTS,
-    base=(Taken("session", ("session_id",)),),
+    base=taken(session="session_id"),
     tools={
         "execute_command": HostTool("shell"),
         "view": HostTool("read_file"),
@@ -67,7 +67,7 @@ HOST = Host(
 )
 
 
-EVENTS = event_rows(HOST, cells={"tool_output": output_text}, extra={"PostToolUse": (Field("tool_error", failed),)})
+EVENTS = event_rows(HOST, cells={"tool_output": output_text}, extra={"PostToolUse": fields(tool_error=failed)})
 
 
 def _one(entry: Json) -> Json:
@@ -91,7 +91,7 @@ _MADE = family(
     ),
     EVENTS,
     Reply(read=object_or_nothing, keys=(), exits={0: "pass", 2: "block"}),
-    base=(Field("session_id", session), Field("cwd", project), Field("hook_event_name", native_name)),
+    base=fields(session_id=session, cwd=project, hook_event_name=native_name),
     variables={"MASTRA_HOOK_EVENT": "{event}"},
     **ONE_BY_ONE,
     differences=differences(

@@ -222,17 +222,14 @@ DIALECT = family(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (
-        until(
-            "0.2",
-            "was not seen to obey hooks: its events were published with 0.2",
-            "meta-models/muse-code-sdk#4; agentic-control-plane/muse-code-acp-plugin, README",
-            "2026-08",
-        ),
-    )
+CHANGES = (
+    until(
+        "0.2",
+        "was not seen to obey hooks: its events were published with 0.2",
+        "meta-models/muse-code-sdk#4; agentic-control-plane/muse-code-acp-plugin, README",
+        "2026-08",
+    ),
+)
 
 
 def sample() -> Sample:

@@ -5,25 +5,21 @@ from __future__ import annotations
 from anyhook.agents._claude_family import EDIT, EXIT_2, FILE
 from anyhook.agents._plugins import plugin_text
 from anyhook.agents._results import parts_text
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Say, Taken, left_out
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Say, Taken, left_out, taken, until
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.tables.vocabulary import Drive, Json, ProductChange, Sample
+    from anyhook.tables.vocabulary import Drive, Json, Sample
 
 VERSION = "2026.9.2"
 
-TOOL = (
-    Taken("tool", ("event.toolName",)),
-    Taken("input", ("event.params",)),
-    Taken("call_id", ("event.toolCallId",)),
-)
+TOOL = taken(tool="event.toolName", input="event.params", call_id="event.toolCallId")
 ALONE = "it fires for every request to the model"
 EVENTS = (
     HostEvent(
         "before_agent_run",
         ("user_prompt_submit",),
-        (Taken("prompt", ("event.prompt",)),),
+        taken(prompt="event.prompt"),
         {"block": EXIT_2, "context": Say({"context": "{context}"})},
     ),
     HostEvent(
@@ -101,7 +97,7 @@ HOST = Host(
     name="openclaw",
     title="OpenClaw",
     events=EVENTS,
-    base=(Taken("session", ("ctx.sessionId", "event.sessionId")),),
+    base=taken(session=("ctx.sessionId", "event.sessionId")),
     tools={
         "exec": HostTool("shell"),
         "read": HostTool("read_file", FILE),
@@ -134,17 +130,14 @@ HOST = Host(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (
-        until(
-            "2026.1.29",
-            "has no hooks before a tool",
-            "npm openclaw 2026.1.29; no earlier release under this name has them",
-            "2026-01-29",
-        ),
-    )
+CHANGES = (
+    until(
+        "2026.1.29",
+        "has no hooks before a tool",
+        "npm openclaw 2026.1.29; no earlier release under this name has them",
+        "2026-01-29",
+    ),
+)
 
 
 def drive() -> Drive:

@@ -13,7 +13,7 @@ from anyhook.tables.vocabulary import *
 
 VERSION = "1.16.0"
 
-TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)))
+TOOL = taken(tool="tool_name", input="tool_input")
 CONTEXT = Say({"additionalContext": "{context}"})
 
 
@@ -36,10 +36,7 @@ HOST_EVENTS = (
         why_not="the command line 1.16.0 drops its context; the SDK 1.58.2 uses it",
     ),
     HostEvent(
-        "UserPromptSubmit",
-        ("user_prompt_submit",),
-        (Taken("prompt", ("message",)),),
-        {"block": DENY, "context": CONTEXT},
+        "UserPromptSubmit", ("user_prompt_submit",), taken(prompt="message"), {"block": DENY, "context": CONTEXT}
     ),
     HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": DENY}, limit_s=600),
     HostEvent(
@@ -49,7 +46,7 @@ HOST_EVENTS = (
         error=("tool_response.is_error",),
         limit_s=600,
     ),
-    HostEvent("Stop", ("stop",), (Taken("stop_reason", ("metadata.reason",)),), {"block": DENY}, limit_s=600),
+    HostEvent("Stop", ("stop",), taken(stop_reason="metadata.reason"), {"block": DENY}, limit_s=600),
     HostEvent("SessionEnd", ("session_end",), fixed={"reason": "other"}),
 )
 
@@ -58,7 +55,7 @@ HOST = Host(
     name="openhands",
     title="OpenHands",
     events=HOST_EVENTS,
-    base=(Taken("session", ("session_id",)),),
+    base=taken(session="session_id"),
     tools={
         "terminal": HostTool("shell"),
         "file_editor": HostTool("edit_file", split=_split),
@@ -136,12 +133,7 @@ DIALECT = family(
         ),
         finish=_halted,
     ),
-    base=(
-        Field("event_type", native_name),
-        Field("session_id", session),
-        Field("working_dir", project),
-        Field("metadata", fixed({})),
-    ),
+    base=fields(event_type=native_name, session_id=session, working_dir=project, metadata=fixed({})),
     match=names_or_pattern,
     variables={
         "OPENHANDS_EVENT_TYPE": "{event}",
@@ -161,10 +153,7 @@ DIALECT = family(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (until("1.12", "runs no hooks", "wheels of openhands 1.11.0 and 1.12.0", "2026-11-19"),)
+CHANGES = (until("1.12", "runs no hooks", "wheels of openhands 1.11.0 and 1.12.0", "2026-11-19"),)
 
 
 def drive() -> Drive:

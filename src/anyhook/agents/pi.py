@@ -6,7 +6,7 @@ from __future__ import annotations
 from anyhook.agents._claude_family import EXIT_2
 from anyhook.agents._plugins import plugin_text
 from anyhook.agents._results import as_text, parts_text
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 VERSION = "0.87.1"
 
 
-TOOL = (Taken("tool", ("toolName",)), Taken("input", ("input",)), Taken("call_id", ("toolCallId",)))
+TOOL = taken(tool="toolName", input="input", call_id="toolCallId")
 MESSAGE: dict[HostEffect, Say] = {"message": Say({"message": "{message}"})}
 EVENTS = (
-    HostEvent("session_start", ("session_start",), (Taken("source", ("reason",)),), MESSAGE),
+    HostEvent("session_start", ("session_start",), taken(source="reason"), MESSAGE),
     HostEvent(
         "input",
         ("user_prompt_submit",),
-        (Taken("prompt", ("text",)),),
+        taken(prompt="text"),
         {"block": EXIT_2, "prompt": Say({"prompt": "{prompt}"}), "context": Say({"context": "{context}"}), **MESSAGE},
     ),
     HostEvent(
@@ -40,7 +40,7 @@ EVENTS = (
         "session_before_compact", ("pre_compact",), (), {"block": EXIT_2}, why_not="a short run compacts nothing"
     ),
     HostEvent("agent_end", ("stop",), why_not="it comes after the turn has ended"),
-    HostEvent("session_shutdown", ("session_end",), (Taken("reason", ("reason",)),), why_not="the agent does not wait"),
+    HostEvent("session_shutdown", ("session_end",), taken(reason="reason"), why_not="the agent does not wait"),
 )
 
 MODULE = """\
@@ -97,7 +97,7 @@ HOST = Host(
     name="pi",
     title="Pi",
     events=EVENTS,
-    base=(Taken("session", ("sessionId",)),),
+    base=taken(session="sessionId"),
     tools={
         "bash": HostTool("shell"),
         "powershell": HostTool("shell"),

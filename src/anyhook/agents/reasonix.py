@@ -25,7 +25,7 @@ default = "{model}"
 api_key_env = "ANYHOOK_LIVE_KEY"
 """
 
-TOOL = (Taken("tool", ("toolName",)), Taken("input", ("toolArgs",)))
+TOOL = taken(tool="toolName", input="toolArgs")
 
 
 def _succeeded(payload: dict[str, Json]) -> bool:
@@ -42,13 +42,13 @@ HOST_EVENTS = (
     event("PreToolUse", "block", BY_EXIT_2, takes=TOOL),
     event(
         "PostToolUse", "message", SHOWN, takes=(*TOOL, Taken("output", ("toolResult",))),
-        when=_succeeded, why_not="it also comes after a failed call, after PostToolUseFailure",
+        when=_succeeded, why_not="it also comes after a failed call, after PostToolUseFailure"
     ),
     event(
         "PostToolUseFailure", "message", SHOWN,
-        takes=(*TOOL, Taken("output", ("toolResult",)), Taken("tool_error", ("error",))),
+        takes=(*TOOL, Taken("output", ("toolResult",)), Taken("tool_error", ("error",)))
     ),
-    event("Stop", takes=(Taken("last_message", ("lastAssistantText",)),)),
+    event("Stop", takes=taken(last_message="lastAssistantText")),
     event("SessionEnd"),
     HostEvent("PermissionRequest", ("permission_request",), TOOL, installed=False, why_not=ALONE),
     HostEvent("SubagentStart", ("subagent_start",), installed=False, why_not=ALONE),
@@ -64,7 +64,7 @@ HOST = Host(
     name="reasonix",
     title="Reasonix",
     events=HOST_EVENTS,
-    base=(Taken("session", ("sessionId",)),),
+    base=taken(session="sessionId"),
     tools={
         "bash": HostTool("shell"),
         "read_file": HostTool("read_file"),
@@ -104,7 +104,7 @@ REPLY = Reply(
     keys=(Key(("hookSpecificOutput", "additionalContext"), "string", "context", on=("session_start",)),),
 )
 AFTER = Reply(read=_text, keys=(), exits={0: "pass", 2: "pass"}, text_does="messages", streams=_shown)
-TURN = (Field("turn", fixed(1)),)
+TURN = fields(turn=fixed(1))
 EVENTS = event_rows(HOST, extra={"UserPromptSubmit": TURN, "Stop": TURN})
 
 DIALECT = family(
@@ -120,7 +120,7 @@ DIALECT = family(
     ),
     EVENTS,
     REPLY.replace(on_event=dict.fromkeys(("post_tool", "post_tool_failure"), AFTER)),
-    base=(Field("event", native_name), Field("sessionId", session), Field("cwd", project)),
+    base=fields(event=native_name, sessionId=session, cwd=project),
     match=whole_value,
     **ONE_BY_ONE,
     failing=Failing(gates_only=("timed_out",)),

@@ -30,7 +30,7 @@ output_price = 0.0
 thinking = "off"
 """
 
-TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)), Taken("call_id", ("tool_call_id",)))
+TOOL = taken(tool="tool_name", input="tool_input", call_id="tool_call_id")
 TELL = Say({"system_message": "{message}"})
 
 HOST_EVENTS = (
@@ -105,10 +105,8 @@ EVENTS = event_rows(
     HOST,
     cells={"tool_output_text": output_text},
     extra={
-        "post_tool": (
-            Field("tool_status", _status), Field("tool_output", "output"), Field("tool_error", _error),
-        ),
-        "post_agent": (Field("agent_name", "agent_name"),),
+        "post_tool": fields(tool_status=_status, tool_output="output", tool_error=_error),
+        "post_agent": fields(agent_name="agent_name"),
     },
 )  # fmt: skip
 SPECIFIC = "hook_specific_output"
@@ -165,12 +163,12 @@ DIALECT = family(
     ),
     EVENTS,
     REPLY,
-    base=(
-        Field("session_id", session),
-        Field("transcript_path", no_transcript),
-        Field("cwd", project),
-        Field("parent_session_id", _parent),
-        Field("hook_event_name", native_name),
+    base=fields(
+        session_id=session,
+        transcript_path=no_transcript,
+        cwd=project,
+        parent_session_id=_parent,
+        hook_event_name=native_name,
     ),
     match=match,
     dense=False,
@@ -187,17 +185,14 @@ DIALECT = family(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (
-        until(
-            "2.21",
-            "has no hooks before a tool under the names that our entry uses",
-            "wheels of mistral-vibe 2.20.0 and 2.21",
-            "2026-07",
-        ),
-    )
+CHANGES = (
+    until(
+        "2.21",
+        "has no hooks before a tool under the names that our entry uses",
+        "wheels of mistral-vibe 2.20.0 and 2.21",
+        "2026-07",
+    ),
+)
 
 
 def drive() -> Drive:

@@ -101,7 +101,7 @@ def as_carried_out(decision: Decision, settled: Settled) -> Decision:
         return decision if carried_out else decision.replace(effect="advisory")
     if "block" not in told:
         return decision
-    from anyhook.tables.inprocess import BLOCKS
+    from anyhook.tables.rows import BLOCKS
 
     effect = BLOCKS.get(decision.event, "advisory")
     return decision.replace(verdict=BLOCK, effect=effect, reason=text_of(told["block"]))

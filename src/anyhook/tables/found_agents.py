@@ -9,14 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from anyhook.documents.files import Files
-from anyhook.model.event import EVENTS
-from anyhook.model.hook import Hook, Layer, Source
+from anyhook.model.hook import Layer, Source
 from anyhook.platform.places import content, open_regular, stamp
+from anyhook.tables import inprocess
 from anyhook.tables.cells import everything
 from anyhook.tables.host_rows import Host
-from anyhook.tables.inprocess import BLOCKS
 from anyhook.tables.registry import BRIDGED, CALLS, DECLARES, GROUP, BadTable, part
-from anyhook.tables.rows import Dialect, EventRow, Launch, Roots, Scene
+from anyhook.tables.rows import Dialect, Roots
 from anyhook.tables.self_check import mistakes
 
 if TYPE_CHECKING:
@@ -73,6 +72,8 @@ def _misnamed(module: str, name: str, dialect: object, host: object) -> Iterator
         for key, value in vars(sys.modules[module]).items() if found is None else ():
             if isinstance(value, kind) and value.name == name:
                 yield f"{key}: it is a {kind.__name__}, and its name has to be {wanted}"
+    if "changes" in vars(sys.modules[module]):
+        yield "changes: what it returned belongs in the tuple CHANGES"
 
 
 def _place(error: Exception, module: str) -> str:
@@ -127,26 +128,6 @@ def broken(name: str, module: str, error: Exception) -> Dialect:
         )
         return Layer(source, ())
 
-    return Dialect(
-        name=name,
-        title=name,
-        files=(),
-        find=find,
-        load=load,
-        events=tuple(EventRow(event, (event,), BLOCKS.get(event, "advisory")) for event in EVENTS),
-        base=(),
-        broken=f"{what} ({why})",
-        match=everything,
-        launch=_launch,
-        names=_names,
-        replies={},
-        limits={},
+    return inprocess.DIALECT.replace(
+        name=name, title=name, find=find, load=load, broken=f"{what} ({why})", match=everything, replies={}, chains=()
     )
-
-
-def _launch(_hook: Hook, scene: Scene) -> Launch:
-    return Launch((), {}, scene.project)
-
-
-def _names(_hook: Hook, _files: Files, _project: str, _home: str) -> tuple[str, ...]:
-    return ()

@@ -39,6 +39,11 @@ class Taken(Record):
     """Converts what is found into the canonical value."""
 
 
+def taken(**paths: str | tuple[str, ...]) -> tuple[Taken, ...]:
+    """Canonical fields that are found as they are, each with its path or paths."""
+    return tuple([Taken(field, (path,) if isinstance(path, str) else path) for field, path in paths.items()])
+
+
 class HostTool(Record):
     """One tool of the host, and our own tool for it."""
 
@@ -238,6 +243,25 @@ class Host(Record):
 
     def row(self, native: str) -> HostEvent | None:
         return next((row for row in self.events if row.native == native), None)
+
+
+class ProductChange(Record):
+    """One change of what our entry relies on in a product. An agent's module lists them in `CHANGES`; beside it is
+    `VERSION`, the version that its tables are from."""
+
+    since: str
+    """The first version that has it; "" if all older ones do."""
+    what: str
+    """What it means for our entry, after the product's name and version."""
+    source: str
+    date: str
+    before: str = ""
+    """The first version that no longer has it; "" if every newer one does."""
+
+
+def until(version: str, what: str, source: str, date: str) -> ProductChange:
+    """What every version before this one has."""
+    return ProductChange("", what, source, date, before=version)
 
 
 CHANNELS = ("message", "context")

@@ -8,7 +8,7 @@ from anyhook.programs.commands import SHELL
 from anyhook.programs.loose import words_read
 from anyhook.programs.named import named_files
 from anyhook.tables.cells import fixed, snake_case, utc_time
-from anyhook.tables.rows import EventRow, Field, Launch, Scene, ToolRow
+from anyhook.tables.rows import BLOCKS, EventRow, Field, Launch, Scene, ToolRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.hook import Hook, Source
     from anyhook.model.json_types import Json
-    from anyhook.model.words import Effect
     from anyhook.tables.host_rows import Host, HostEvent
     from anyhook.tables.rows import Cell
 
@@ -25,12 +24,6 @@ if TYPE_CHECKING:
     """Name → text, in which names in braces stand for the call's own values; or a function of the hook, the project and
     the session. A text with `{plugin}` is for hooks of plugins alone."""
 
-BLOCKS: dict[str, Effect] = {
-    "user_prompt_submit": "abort", "pre_tool": "deny_tool", "permission_request": "deny_permission",
-    "post_tool": "feedback", "post_tool_failure": "feedback", "subagent_start": "skip", "pre_compact": "skip",
-    "stop": "keep_working", "subagent_stop": "keep_working",
-}  # fmt: skip
-"""What a block does, where the agent honours one."""
 OF_THE_MAIN_AGENT = ("user_prompt_submit", "stop")
 STOPS = ("stop", "subagent_stop")
 

@@ -7,38 +7,11 @@ from anyhook.model.event import EVENTS
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.tables.cells import whole_value
 from anyhook.tables.readers import whole_object
-from anyhook.tables.rows import Dialect, EventRow, Launch, Reply, Roots, Scene
+from anyhook.tables.rows import BLOCKS, Dialect, EventRow, Launch, Reply, Roots, Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
-    from anyhook.model.words import Effect
-
-BLOCKS: dict[str, Effect] = {
-    "session_start": "abort",
-    "user_prompt_submit": "abort",
-    "turn_start": "end_turn",
-    "pre_tool": "deny_tool",
-    "permission_request": "deny_permission",
-    "subagent_start": "skip",
-    "pre_compact": "skip",
-    "subagent_stop": "keep_working",
-    "stop": "keep_working",
-    "post_tool": "feedback",
-    "post_tool_failure": "feedback",
-    "turn_end": "feedback",
-    "user_prompt_expansion": "abort",
-    "post_tool_batch": "end_turn",
-    "elicitation": "deny_permission",
-    "elicitation_result": "deny_permission",
-    "task_created": "skip",
-    "task_completed": "keep_working",
-    "teammate_idle": "keep_working",
-    "pre_model_switch": "skip",
-    "config_change": "skip",
-    "worktree_create": "abort",
-}
-"""What a block does, for events that can be blocked."""
 
 
 def _nowhere(_roots: Roots) -> list[Source]:

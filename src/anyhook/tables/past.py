@@ -15,6 +15,12 @@ from anyhook.tables.rows import Roots
 
 Object = dict[str, Json]
 
+__all__ = [
+    "Iterator", "Json", "Object", "Past", "PastEvent", "Roots", "SpentTold", "TranscriptSession", "count",
+    "files_below", "inner", "json_lines", "json_object", "ns_of", "one_object", "text_in",
+]  # fmt: skip
+"""What a reader of transcripts is written with: `from anyhook.tables.past import *`."""
+
 MAX_JSON_LINE = 64 << 20
 """Longer lines, in bytes, are skipped, and so are larger transcripts that are one JSON object: a transcript of any size
 is read within the same memory."""

@@ -3,7 +3,7 @@ else's package has its line in that package: the entry-point group `anyhook.agen
 `name = module`.
 
 The parts of an agent: `DIALECT` and `HOST` are values of its module, or of the module `dialect` or `host` in its
-folder; `drive`, `sample` and `changes` are functions, so that nobody waits for what only checks and tests want.
+folder; `drive` and `sample` are functions, so that nobody waits for what only checks and tests want.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.host_rows import Host
+    from anyhook.tables.host_rows import Host, ProductChange
     from anyhook.tables.past import Past
     from anyhook.tables.rows import Dialect
     from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
 
     Row = tuple[str, int, tuple[str, ...], str, str]
     """Name, what the agent does, the variables it reads, its module, and what is wrong with its tables."""
@@ -242,8 +241,8 @@ def drive(name: str) -> Drive | None:
 
 def changes(name: str) -> tuple[ProductChange, ...]:
     """Where the product changed what our entry relies on."""
-    made: Callable[[], tuple[ProductChange, ...]] | None = part(module_of(name), "changes")
-    return made() if made is not None else ()
+    found: tuple[ProductChange, ...] | None = part(module_of(name), "CHANGES")
+    return found or ()
 
 
 def past(name: str) -> Past | None:

@@ -38,6 +38,31 @@ if TYPE_CHECKING:
 
 SPECIFIC = "hookSpecificOutput"
 """The object for one event's answers, in most dialects that have such an object."""
+BLOCKS: dict[str, Effect] = {
+    "session_start": "abort",
+    "user_prompt_submit": "abort",
+    "turn_start": "end_turn",
+    "pre_tool": "deny_tool",
+    "permission_request": "deny_permission",
+    "subagent_start": "skip",
+    "pre_compact": "skip",
+    "subagent_stop": "keep_working",
+    "stop": "keep_working",
+    "post_tool": "feedback",
+    "post_tool_failure": "feedback",
+    "turn_end": "feedback",
+    "user_prompt_expansion": "abort",
+    "post_tool_batch": "end_turn",
+    "elicitation": "deny_permission",
+    "elicitation_result": "deny_permission",
+    "task_created": "skip",
+    "task_completed": "keep_working",
+    "teammate_idle": "keep_working",
+    "pre_model_switch": "skip",
+    "config_change": "skip",
+    "worktree_create": "abort",
+}
+"""What a block does, for events that can be blocked, unless an agent says otherwise."""
 
 
 class Roots(Record):
@@ -85,6 +110,11 @@ class Field(Record):
     cell: Cell
     optional: bool = False
     """Leave the key out if the value is empty."""
+
+
+def fields(**cells: Cell) -> tuple[Field, ...]:
+    """Keys that are always there, each with its cell."""
+    return tuple([Field(key, cell) for key, cell in cells.items()])
 
 
 class EventRow(Record):

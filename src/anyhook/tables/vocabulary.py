@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from anyhook.tables.cell_names import Printed, ScaffoldShape, Words
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
-    from anyhook.tables.version_rows import ProductChange
 
 __all__ = [
     # rows of hooks (`tables/rows.py`), of calls to us (`tables/host_rows.py`), and of hook files (`tables/shapes.py`)
     "SPECIFIC", "Asking", "Builtin", "Dialect", "EventRow", "Failing", "Field", "Key", "Launch", "Limits", "Misplaced",
-    "Reply", "Roots", "Scaffold", "Scene", "ToolRow", "differences",
-    "Entry", "Host", "HostEvent", "HostTool", "OffSwitch", "Say", "Sign", "Taken", "left_out",
+    "Reply", "Roots", "Scaffold", "Scene", "ToolRow", "differences", "fields",
+    "Entry", "Host", "HostEvent", "HostTool", "OffSwitch", "ProductChange", "Say", "Sign", "Taken", "left_out",
+    "taken", "until",
     "Entries", "EntryShape", "HandlerShape", "canonical", "guess", "numbered", "read_limit", "slug",
     "BROKEN", "DISABLED", "Hook", "Layer", "Source", "check_text", "one_file",
     # cells (`tables/cells.py`), also those of agents that call us (`tables/hosted.py`)
@@ -51,6 +51,6 @@ __all__ = [
 if TYPE_CHECKING:
     __all__ += [
         "Any", "Callable", "Draft", "Drive", "Event", "Files", "HandlerKind", "HookScope", "HostEffect", "Input",
-        "Iterable", "Json", "Mapping", "Printed", "ProductChange", "Run", "Sample", "ScaffoldShape", "Variables",
+        "Iterable", "Json", "Mapping", "Printed", "Run", "Sample", "ScaffoldShape", "Variables",
         "Words",
     ]  # fmt: skip

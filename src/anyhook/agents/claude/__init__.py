@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from anyhook.tables.host_rows import until
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.tables.vocabulary import Drive, ProductChange, Sample
+    from anyhook.tables.vocabulary import Drive, Sample
 
 VERSION = "2.1.325"
 OWN_FOLDERS = (
@@ -20,17 +22,14 @@ OFFERED = {
 }
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (
-        until(
-            "1.0.59",
-            "does not read the refusals of our entry: it has hooks since 1.0.38, and their decisions since 1.0.59",
-            "CHANGELOG.md of Claude Code",
-            "2025-07",
-        ),
-    )
+CHANGES = (
+    until(
+        "1.0.59",
+        "does not read the refusals of our entry: it has hooks since 1.0.38, and their decisions since 1.0.59",
+        "CHANGELOG.md of Claude Code",
+        "2025-07",
+    ),
+)
 
 
 def drive() -> Drive:

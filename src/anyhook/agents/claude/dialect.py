@@ -74,10 +74,7 @@ SHAPE = EntryShape(
     events=EVENTS,
     handlers=(
         HandlerShape(
-            "command",
-            "command",
-            ("command", "args", "shell", "async", "asyncRewake", "onFailure", *COMMON),
-            check_text,
+            "command", "command", ("command", "args", "shell", "async", "asyncRewake", "onFailure", *COMMON), check_text
         ),
         HandlerShape("prompt", "prompt", ("prompt", "model", "continueOnBlock", *COMMON), check_text),
         HandlerShape("agent", "prompt", ("prompt", "model", *COMMON), check_text),

@@ -10,10 +10,10 @@ def named(*names: str) -> tuple[Field, ...]:
     return tuple(Field(name.rstrip("?"), name.rstrip("?"), optional=name.endswith("?")) for name in names)
 
 
-TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))
+TOOL = fields(tool_name="tool", tool_input="input")
 CALL = (*TOOL, Field("tool_use_id", "call_id"))
-AGENT = (Field("agent_id", agent_id), Field("agent_type", "agent_type"))
-ENDING = (Field("stop_hook_active", not_in_a_stop_hook), Field("last_assistant_message", "last_message"))
+AGENT = fields(agent_id=agent_id, agent_type="agent_type")
+ENDING = fields(stop_hook_active=not_in_a_stop_hook, last_assistant_message="last_message")
 TRANSCRIPT = Field("agent_transcript_path", no_transcript)
 TOOK = named("duration_ms?")
 SWITCH = named(
@@ -79,6 +79,6 @@ EVENTS = (
         "FileChanged", ("file_changed",), "advisory", (*named("file_path"), Field("event", "change")), "file_path"
     ),
     EventRow("DirectoryAdded", ("directory_added",), None, named("directory", "source"), "source"),
-    EventRow("WorktreeCreate", ("worktree_create",), "abort", (Field("name", "worktree_name"),)),
+    EventRow("WorktreeCreate", ("worktree_create",), "abort", fields(name="worktree_name")),
     EventRow("WorktreeRemove", ("worktree_remove",), None, named("worktree_path")),
 )

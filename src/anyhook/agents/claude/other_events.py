@@ -6,7 +6,7 @@ for its own reason."""
 from __future__ import annotations
 
 from anyhook.agents._claude_family import BLOCK, EXIT_2, HALT, TELL, TOOL, TRIGGER, context, permission, specific
-from anyhook.tables.host_rows import HostEvent, Taken
+from anyhook.tables.host_rows import HostEvent, Taken, taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ _ROWS = (
     HostEvent(
         "WorktreeCreate",
         ("worktree_create",),
-        (Taken("worktree_name", ("name",)),),
+        taken(worktree_name="name"),
         {"block": EXIT_2, "output": specific("WorktreeCreate", worktreePath="{output}")},
         why_not="an entry there replaces the product's own way to make a worktree, and has to make it",
     ),

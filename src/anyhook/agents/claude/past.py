@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from anyhook.model.json_types import Json
-from anyhook.tables.past import (
-    Past,
-    PastEvent,
-    SpentTold,
-    TranscriptSession,
-    count,
-    files_below,
-    inner,
-    json_lines,
-    ns_of,
-)
-from anyhook.tables.rows import Roots
+from anyhook.tables.past import *
 
 
 def places(roots: Roots) -> list[str]:

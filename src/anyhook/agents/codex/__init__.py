@@ -345,12 +345,7 @@ DIALECT = Dialect(
     load=load,
     shape=SHAPE,
     events=EVENTS,
-    base=(
-        Field("session_id", session),
-        Field("transcript_path", fixed(None)),
-        Field("cwd", project),
-        Field("hook_event_name", native_name),
-    ),
+    base=fields(session_id=session, transcript_path=fixed(None), cwd=project, hook_event_name=native_name),
     match=match,
     launch=launch,
     names=names,
@@ -379,17 +374,14 @@ DIALECT = Dialect(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (
-        until(
-            "0.124",
-            "runs hooks only if an experimental switch is on",
-            "openai/codex#15211 (PreToolUse, 0.117), #19012 (on by default, 0.124)",
-            "2026-04-23",
-        ),
-    )
+CHANGES = (
+    until(
+        "0.124",
+        "runs hooks only if an experimental switch is on",
+        "openai/codex#15211 (PreToolUse, 0.117), #19012 (on by default, 0.124)",
+        "2026-04-23",
+    ),
+)
 
 
 def drive() -> Drive:

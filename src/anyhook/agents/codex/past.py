@@ -8,26 +8,9 @@ import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 
-from anyhook.model.json_types import Json
-from anyhook.tables.past import (
-    Object,
-    Past,
-    PastEvent,
-    SpentTold,
-    TranscriptSession,
-    count,
-    files_below,
-    inner,
-    json_lines,
-    json_object,
-    ns_of,
-    one_object,
-    text_in,
-)
-from anyhook.tables.rows import Roots
+from anyhook.tables.past import *
 
 SHELLS = ("exec_command", "shell", "shell_command", "container.exec", "local_shell", "unified_exec")
 CALLS = ("function_call", "custom_tool_call", "local_shell_call")

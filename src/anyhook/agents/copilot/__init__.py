@@ -26,8 +26,8 @@ TOOL = (
     Taken("tool", ("toolName", "tool_name")),
     Taken("input", ("toolArgs", "toolInput", "tool_input"), unpacked),
 )
-AGENT = (Taken("agent_type", ("agentType", "agentName")), Taken("last_message", ("response",)))
-STOP = (Taken("stop_reason", ("stopReason", "stop_reason")),)
+AGENT = taken(agent_type=("agentType", "agentName"), last_message="response")
+STOP = taken(stop_reason=("stopReason", "stop_reason"))
 FILE = {"content": "file_text"}
 EDIT = {"old_text": "old_str", "new_text": "new_str"}
 BORROWED = {
@@ -45,7 +45,7 @@ HOST_EVENTS = (
     HostEvent(
         "userPromptSubmitted",
         ("user_prompt_submit",),
-        (Taken("prompt", ("prompt",)),),
+        taken(prompt="prompt"),
         {"context": CONTEXT, "prompt": Say({"modifiedPrompt": "{prompt}"})},
     ),
     HostEvent(
@@ -109,7 +109,7 @@ HOST = Host(
     name="copilot",
     title="Copilot CLI",
     events=HOST_EVENTS,
-    base=(Taken("session", ("sessionId", "session_id")),),
+    base=taken(session=("sessionId", "session_id")),
     tools={
         "bash": HostTool("shell"),
         "powershell": HostTool("shell"),
@@ -177,12 +177,10 @@ CLAUDE_NAMES = {
     native: next(name for name, theirs in CLAUDE_TOOLS.items() if theirs.ours == tool.ours)
     for native, tool in HOST.tools.items()
 }
-BASE = (Field("sessionId", session), Field("timestamp", _milliseconds), Field("cwd", project))
-PASCAL_BASE = (
-    Field("hook_event_name", native_name), Field("session_id", session), Field("timestamp", now), Field("cwd", project),
-)  # fmt: skip
+BASE = fields(sessionId=session, timestamp=_milliseconds, cwd=project)
+PASCAL_BASE = fields(hook_event_name=native_name, session_id=session, timestamp=now, cwd=project)
 STOPPING = Field("stop_hook_active", not_in_a_stop_hook)
-CALL = (Field("tool_name", _claude_tool), Field("tool_input", "input"))
+CALL = fields(tool_name=_claude_tool, tool_input="input")
 CAMEL = tuple(
     row.replace(payload=(*BASE, *row.payload))
     for row in event_rows(
@@ -191,23 +189,23 @@ CAMEL = tuple(
         extra={
             "agentStop": (STOPPING,),
             "subagentStop": (STOPPING,),
-            "notification": (Field("hook_event_name", lambda scene: "Notification"),),
+            "notification": fields(hook_event_name=lambda scene: "Notification"),
         },
         untold=("subagentStart.response",),
         bound=8,
     )
 )
 PASCAL = {
-    "SessionStart": ("sessionStart", (Field("source", said_new),)),
-    "UserPromptSubmit": ("userPromptSubmitted", (Field("prompt", "prompt"),)),
+    "SessionStart": ("sessionStart", fields(source=said_new)),
+    "UserPromptSubmit": ("userPromptSubmitted", fields(prompt="prompt")),
     "PreToolUse": ("preToolUse", CALL),
     "PermissionRequest": ("permissionRequest", CALL),
     "PostToolUse": ("postToolUse", (*CALL, Field("tool_result", _pascal_result))),
     "PostToolUseFailure": ("postToolUseFailure", (*CALL, Field("error", _error))),
     "SubagentStop": ("subagentStop", (Field("last_assistant_message", "last_message"), STOPPING)),
-    "PreCompact": ("preCompact", (Field("trigger", "trigger"),)),
+    "PreCompact": ("preCompact", fields(trigger="trigger")),
     "Stop": ("agentStop", (Field("stop_reason", "stop_reason"), STOPPING)),
-    "SessionEnd": ("sessionEnd", (Field("reason", "reason"),)),
+    "SessionEnd": ("sessionEnd", fields(reason="reason")),
 }
 """The other spelling of an event, and what its payload has besides the base."""
 
@@ -217,7 +215,7 @@ def _renamed(row: EventRow) -> EventRow:
     if row.native != "permissionRequest":
         return row
     kept = tuple(field.replace(key="toolInput") if field.key == "toolArgs" else field for field in row.payload)
-    more = (Field("hookName", native_name), Field("permissionSuggestions", fixed([])))
+    more = fields(hookName=native_name, permissionSuggestions=fixed([]))
     return row.replace(payload=(*kept, *more))
 
 
@@ -449,17 +447,11 @@ DIALECT = Dialect(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (
-        until(
-            "0.0.422",
-            "does not read hooks from its user's folder",
-            "changelog.md of Copilot CLI, 0.0.422",
-            "2026-03-05",
-        ),
-    )
+CHANGES = (
+    until(
+        "0.0.422", "does not read hooks from its user's folder", "changelog.md of Copilot CLI, 0.0.422", "2026-03-05"
+    ),
+)
 
 
 def drive() -> Drive:

@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from anyhook.tables.past import (
-    Object,
-    Past,
-    PastEvent,
-    SpentTold,
-    TranscriptSession,
-    count,
-    files_below,
-    inner,
-    json_lines,
-    ns_of,
-)
-from anyhook.tables.rows import Roots
+from anyhook.tables.past import *
 
 
 def _folder(roots: Roots) -> str:

@@ -137,8 +137,8 @@ EVENTS = event_rows(
     cells={"tool_response": shown_result},
     untold=("tool_use_id",),
     extra={
-        "AfterAgent": (Field("stop_hook_active", not_in_a_stop_hook),),
-        "Notification": (Field("details", "context"),),
+        "AfterAgent": fields(stop_hook_active=not_in_a_stop_hook),
+        "Notification": fields(details="context"),
     },
 )
 LIMITS = {"command": Limits(60.0, unit_s=0.001)}
@@ -263,7 +263,7 @@ REPLY = Reply(
             "string",
             "verdict",
             words=(*DENIALS, ("allow", "allow", ("pre_tool",)), ("approve", "allow", ("pre_tool",)),
-                   ("ask", "ask", ("pre_tool",))),
+                   ("ask", "ask", ("pre_tool",)))
         ),
         Key(("reason",), "string", "reason"),
         Key((SPECIFIC, "tool_input"), "object", "tool_input", on=("pre_tool",)),
@@ -271,7 +271,7 @@ REPLY = Reply(
             (SPECIFIC, "additionalContext"),
             "string",
             "context",
-            on=("session_start", "user_prompt_submit", "post_tool", "post_tool_failure"),
+            on=("session_start", "user_prompt_submit", "post_tool", "post_tool_failure")
         ),
         Key(("systemMessage",), "string", "messages"),
         Key(("continue",), "bool", "end_turn_unless"),
@@ -302,12 +302,8 @@ DIALECT = Dialect(
     load=load,
     shape=SHAPE,
     events=EVENTS,
-    base=(
-        Field("session_id", session),
-        Field("transcript_path", no_transcript),
-        Field("cwd", project),
-        Field("hook_event_name", native_name),
-        Field("timestamp", now),
+    base=fields(
+        session_id=session, transcript_path=no_transcript, cwd=project, hook_event_name=native_name, timestamp=now
     ),
     match=match,
     launch=launch,
@@ -338,17 +334,14 @@ DIALECT = Dialect(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (
-        until(
-            "0.26",
-            "runs hooks only if a switch is on",
-            "`hooksConfig.enabled` in the settings of 0.26.0; gemini-cli#17247",
-            "2026-01-27",
-        ),
-    )
+CHANGES = (
+    until(
+        "0.26",
+        "runs hooks only if a switch is on",
+        "`hooksConfig.enabled` in the settings of 0.26.0; gemini-cli#17247",
+        "2026-01-27",
+    ),
+)
 
 
 def drive() -> Drive:

@@ -4,28 +4,12 @@ replaces an earlier one. Older versions write one JSON object."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
 from itertools import accumulate, chain
 
-from anyhook.model.json_types import Json
 from anyhook.platform.places import head
-from anyhook.tables.past import (
-    Object,
-    Past,
-    PastEvent,
-    SpentTold,
-    TranscriptSession,
-    count,
-    files_below,
-    inner,
-    json_lines,
-    json_object,
-    ns_of,
-    one_object,
-)
-from anyhook.tables.rows import Roots
+from anyhook.tables.past import *
 
 MAX_LOOKED_THROUGH = 1 << 20
 """How much of a session, in bytes, is looked through for the name of its folder."""

@@ -11,18 +11,13 @@ from anyhook.tables.vocabulary import *
 
 VERSION = "1.52.0"
 
-TOOL = (
-    Taken("tool", ("tool_name",)),
-    Taken("input", ("tool_input",)),
-    Taken("call_id", ("tool_call_id",)),
-    Taken("output", ("tool_output",)),
-)
+TOOL = taken(tool="tool_name", input="tool_input", call_id="tool_call_id", output="tool_output")
 FACET = "the same call reaches PreToolUse and PostToolUse"
 EDITS = {"old_text": "before", "new_text": "after"}
 
 HOST_EVENTS = (
     HostEvent("SessionStart", ("session_start",), fixed={"source": "startup"}),
-    HostEvent("UserPromptSubmit", ("user_prompt_submit",), (Taken("prompt", ("message", "prompt")),)),
+    HostEvent("UserPromptSubmit", ("user_prompt_submit",), taken(prompt=("message", "prompt"))),
     HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": BLOCK}, limit_s=600),
     HostEvent("PostToolUse", ("post_tool",), TOOL, limit_s=600),
     HostEvent("PostToolUseFailure", ("post_tool_failure",), TOOL, limit_s=600),
@@ -35,7 +30,7 @@ HOST = Host(
     name="goose",
     title="goose",
     events=HOST_EVENTS,
-    base=(Taken("session", ("session_id",)),),
+    base=taken(session="session_id"),
     tools={
         "shell": HostTool("shell"),
         "developer__shell": HostTool("shell"),
@@ -97,8 +92,8 @@ def _matched(scene: Scene) -> Json:
     return _seen(scene.event, scene.native, row.target)
 
 
-MATCHED, FOLDER = Field("matcher_context", _matched), Field("working_dir", project)
-CALL = (Field("tool_name", "tool"), Field("tool_input", "input"))
+MATCHED, FOLDER = fields(matcher_context=_matched, working_dir=project)
+CALL = fields(tool_name="tool", tool_input="input")
 WITH_FOLDER = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop")
 _ROWS = event_rows(HOST, extra=dict.fromkeys(WITH_FOLDER, (FOLDER,)), untold=("tool_output",))
 EVENTS = (
@@ -219,12 +214,9 @@ DIALECT = Dialect(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (
-        until("1.34", "has no hooks", "source of 1.29.1; phnx-labs/agi-cli#927 and zeph#3902 for 1.34.0", "2026-05-13"),
-    )
+CHANGES = (
+    until("1.34", "has no hooks", "source of 1.29.1; phnx-labs/agi-cli#927 and zeph#3902 for 1.34.0", "2026-05-13"),
+)
 
 
 def drive() -> Drive:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 from anyhook.documents.sqlite import rows
-from anyhook.tables.past import Past, PastEvent, SpentTold, TranscriptSession, count, inner, json_object, ns_of
-from anyhook.tables.rows import Roots
+from anyhook.tables.past import *
 
 MESSAGES = (
     "SELECT m.session_id, s.working_dir, m.role, m.content_json, m.created_timestamp FROM messages m "

@@ -28,14 +28,9 @@ model = "{model}"
 max_context_size = 200000
 """
 
-TOOL = (
-    Taken("tool", ("tool_name",)),
-    Taken("input", ("tool_input",)),
-    Taken("call_id", ("tool_call_id",)),
-    Taken("output", ("tool_output",)),
-)
-ERROR = (Taken("tool_error", ("error.message", "error")), Taken("output", ("error.message", "error")))
-AGENT = (Taken("agent_type", ("agent_name", "agent_type")),)
+TOOL = taken(tool="tool_name", input="tool_input", call_id="tool_call_id", output="tool_output")
+ERROR = taken(tool_error=("error.message", "error"), output=("error.message", "error"))
+AGENT = taken(agent_type=("agent_name", "agent_type"))
 EDIT = {"old_text": "old_string", "new_text": "new_string"}
 READ = {"offset": "line_offset", "limit": "n_lines"}
 
@@ -123,20 +118,15 @@ def _excerpt(*fields: str) -> Callable[[Scene], Json]:
     return lambda scene: next((str(text) for field in fields if (text := scene.event.get(field))), "")[:500]
 
 
-NOTE = (
-    Field("sink", lambda scene: "llm"),
-    Field("title", lambda scene: ""),
-    Field("body", "message"),
-    Field("severity", lambda scene: "info"),
-)
+NOTE = fields(sink=lambda scene: "llm", title=lambda scene: "", body="message", severity=lambda scene: "info")
 EVENTS = event_rows(
     HOST,
     cells={"tool_output": _output, "error": _error, "response": _excerpt("result", "last_message")},
     extra={
-        "Stop": (Field("stop_hook_active", not_in_a_stop_hook),),
+        "Stop": fields(stop_hook_active=not_in_a_stop_hook),
         "Notification": NOTE,
-        "SubagentStart": (Field("prompt", _excerpt("task")),),
-        "PostCompact": (Field("estimated_token_count", lambda scene: 0),),
+        "SubagentStart": fields(prompt=_excerpt("task")),
+        "PostCompact": fields(estimated_token_count=lambda scene: 0),
     },
     untold=(
         "SubagentStart.prompt",
@@ -192,7 +182,7 @@ DIALECT = family(
     ),
     EVENTS,
     REPLY,
-    base=(Field("hook_event_name", native_name), Field("session_id", session), Field("cwd", project)),
+    base=fields(hook_event_name=native_name, session_id=session, cwd=project),
     match=match,
     tools=TOOLS,
     words=WORDS,

@@ -2,22 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from anyhook.tables.past import (
-    Object,
-    Past,
-    PastEvent,
-    SpentTold,
-    TranscriptSession,
-    count,
-    files_below,
-    inner,
-    json_lines,
-    json_object,
-    ns_of,
-)
-from anyhook.tables.rows import Roots
+from anyhook.tables.past import *
 
 
 def places(roots: Roots) -> list[str]:

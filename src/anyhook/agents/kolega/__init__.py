@@ -21,13 +21,13 @@ VERSION = "0.45.1"
 
 STATE = "{home}/Library/Application Support" if sys.platform == "darwin" else "{state}"
 """The parent of the folder with the user's hooks."""
-STOP = (Taken("stop_reason", ("stop_reason",)), Taken("last_message", ("last_message",)))
+STOP = taken(stop_reason="stop_reason", last_message="last_message")
 RESULT = tuple(Taken(field, (field,)) for field in ("agent_name", "result"))
 END = Say({"continue": False, "systemMessage": "{reason}"})
 
 HOST_EVENTS = (
     event("SessionStart", "context"),
-    event("UserPromptSubmit", "block context", {"block": EXIT_2}, takes=(Taken("prompt", ("user_message",)),)),
+    event("UserPromptSubmit", "block context", {"block": EXIT_2}, takes=taken(prompt="user_message")),
     event("PreToolUse", "block input", limit_s=60.0),
     event(
         "PostToolUse",
@@ -87,13 +87,13 @@ HOST = Host(
 )
 
 
-TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))
+TOOL = fields(tool_name="tool", tool_input="input")
 
 
 EVENTS = (
-    EventRow("SessionStart", ("session_start",), "advisory", (Field("source", "source"),), "source"),
+    EventRow("SessionStart", ("session_start",), "advisory", fields(source="source"), "source"),
     EventRow(
-        "UserPromptSubmit", ("user_prompt_submit",), "end_turn", (Field("user_message", "prompt"),), in_subagents=False
+        "UserPromptSubmit", ("user_prompt_submit",), "end_turn", fields(user_message="prompt"), in_subagents=False
     ),
     EventRow("PreToolUse", ("pre_tool",), "deny_tool", (*TOOL, Field("tool_use_id", "call_id")), "tool"),
     EventRow(
@@ -107,11 +107,7 @@ EVENTS = (
         "PreCompact",
         ("pre_compact",),
         "advisory",
-        (
-            Field("trigger", "trigger"),
-            Field("input_tokens", "input_tokens"),
-            Field("model_context_length", "model_context_length"),
-        ),
+        fields(trigger="trigger", input_tokens="input_tokens", model_context_length="model_context_length"),
         "trigger",
     ),
     EventRow(
@@ -132,7 +128,7 @@ EVENTS = (
         "Stop",
         ("stop",),
         "keep_working",
-        (Field("stop_reason", "stop_reason"), Field("last_message", "last_message")),
+        fields(stop_reason="stop_reason", last_message="last_message"),
         bound=5,
         in_subagents=False,
     ),
@@ -140,7 +136,7 @@ EVENTS = (
         "SubagentStop",
         ("subagent_stop",),
         "advisory",
-        (Field("agent_name", "agent_name"), Field("result", "result"), Field("sub_agent_info", "sub_agent_info")),
+        fields(agent_name="agent_name", result="result", sub_agent_info="sub_agent_info"),
         "agent_name",
         notice="[SubagentStop hook: {reason}]",
     ),
@@ -148,10 +144,10 @@ EVENTS = (
         "Notification",
         ("notification",),
         "advisory",
-        (Field("notification_type", "notification_type"), Field("message", "message"), Field("tool_name", "tool")),
+        fields(notification_type="notification_type", message="message", tool_name="tool"),
         "notification_type",
     ),
-    EventRow("SessionEnd", ("session_end",), "advisory", (Field("reason", "reason"),), "reason"),
+    EventRow("SessionEnd", ("session_end",), "advisory", fields(reason="reason"), "reason"),
 )
 
 
@@ -380,12 +376,7 @@ DIALECT = Dialect(
     load=load,
     shape=SHAPE,
     events=EVENTS,
-    base=(
-        Field("hook_event_name", native_name),
-        Field("session_id", session),
-        Field("cwd", project),
-        Field("permission_mode", "permission_mode"),
-    ),
+    base=fields(hook_event_name=native_name, session_id=session, cwd=project, permission_mode="permission_mode"),
     match=names_or_pattern,
     launch=launch,
     names=names,
@@ -427,10 +418,7 @@ DIALECT = Dialect(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (until("0.4", "has no hooks before a tool", "wheels of kolega-code 0.3.2 and 0.4.0", "2026-11-19"),)
+CHANGES = (until("0.4", "has no hooks before a tool", "wheels of kolega-code 0.3.2 and 0.4.0", "2026-11-19"),)
 
 
 def drive() -> Drive:

@@ -5,20 +5,16 @@ from __future__ import annotations
 from anyhook.agents._claude_family import EXIT_2
 from anyhook.agents._plugins import plugin_text
 from anyhook.agents._results import as_text, parts_text
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, ProductChange, Say, Taken, taken, until
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.tables.vocabulary import Drive, Json, ProductChange, Sample
+    from anyhook.tables.vocabulary import Drive, Json, Sample
 
 VERSION = "1.18.33"
 
 
-TOOL = (
-    Taken("tool", ("input.tool",)),
-    Taken("input", ("output.args", "input.args")),
-    Taken("call_id", ("input.callID",)),
-)
+TOOL = taken(tool="input.tool", input=("output.args", "input.args"), call_id="input.callID")
 FILE = {"path": "filePath"}
 
 EVENTS = (
@@ -32,11 +28,7 @@ EVENTS = (
         {"prompt": Say({"prompt": "{prompt}"}), "context": Say({"context": "{context}"})},
     ),
     HostEvent(
-        "tool.execute.before",
-        ("pre_tool",),
-        TOOL,
-        {"block": EXIT_2, "input": Say({"args": "{input}"})},
-        limit_s=600,
+        "tool.execute.before", ("pre_tool",), TOOL, {"block": EXIT_2, "input": Say({"args": "{input}"})}, limit_s=600
     ),
     HostEvent(
         "tool.execute.after",
@@ -141,7 +133,7 @@ HOST = Host(
     name="opencode",
     title="opencode",
     events=EVENTS,
-    base=(Taken("session", ("input.sessionID", "properties.sessionID")),),
+    base=taken(session=("input.sessionID", "properties.sessionID")),
     tools={
         "bash": HostTool("shell"),
         "read": HostTool("read_file", FILE),
@@ -177,19 +169,16 @@ PACKAGE = "@opencode-ai/plugin"
 FOLDERS = ("{config}/opencode", "{project}/.opencode")
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange, until
-
-    return (
-        until("1.3.4", "does not load our entry", "anomalyco/opencode#19347", "2026-03-27"),
-        ProductChange(
-            "2",
-            "does not load plug-ins of version 1. Our entry also has the form of version 2, but nobody has seen that "
-            "work in this agent yet",
-            "opencode.ai/v2/docs/build/plugins/migrate-v1; opencode-swarm#2909, context-mode#1171",
-            "2026-09",
-        ),
-    )
+CHANGES = (
+    until("1.3.4", "does not load our entry", "anomalyco/opencode#19347", "2026-03-27"),
+    ProductChange(
+        "2",
+        "does not load plug-ins of version 1. Our entry also has the form of version 2, but nobody has seen that "
+        "work in this agent yet",
+        "opencode.ai/v2/docs/build/plugins/migrate-v1; opencode-swarm#2909, context-mode#1171",
+        "2026-09",
+    ),
+)
 
 
 def drive(package: str = PACKAGE, folders: tuple[str, ...] = FOLDERS) -> Drive:

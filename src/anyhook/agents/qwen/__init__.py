@@ -91,19 +91,16 @@ HOST = Host(
 )
 
 
-CALL = (Field("tool_call_id", "call_id"),)
+CALL = fields(tool_call_id="call_id")
 EVENTS = event_rows(
     HOST,
     cells={"tool_response": shown_result},
     extra={
-        "UserPromptSubmit": (Field("submitted_prompt", "prompt"),),
+        "UserPromptSubmit": fields(submitted_prompt="prompt"),
         "PreToolUse": CALL,
         "PostToolUse": CALL,
         "PostToolUseFailure": CALL,
-        "Stop": (
-            Field("stop_hook_active", not_in_a_stop_hook), Field("background_tasks", fixed([])),
-            Field("crons", fixed([])),
-        ),
+        "Stop": fields(stop_hook_active=not_in_a_stop_hook, background_tasks=fixed([]), crons=fixed([])),
     },
     untold=("PermissionRequest.tool_use_id", "SubagentStart.last_assistant_message"),
     bound=8,
@@ -183,17 +180,14 @@ DIALECT = family(
 )
 
 
-def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import until
-
-    return (
-        until(
-            "0.14",
-            "runs hooks only if an experimental switch is on",
-            "qwen-code#1988 (0.12), #2781 (on by default)",
-            "2026-04-01",
-        ),
-    )
+CHANGES = (
+    until(
+        "0.14",
+        "runs hooks only if an experimental switch is on",
+        "qwen-code#1988 (0.12), #2781 (on by default)",
+        "2026-04-01",
+    ),
+)
 
 
 def drive() -> Drive:
