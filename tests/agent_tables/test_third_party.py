@@ -192,7 +192,7 @@ def test_no_name_of_ours_is_taken(acme: Installed, world: World) -> None:
 MISTAKES = {
     "event": ('("pre_tool",)', '("pre_tol",)', "HOST.events[before_tool].canonical: there is no event 'pre_tol'"),
     "effect": ('{"block": Say', '{"blok": Say', "HOST.events[before_tool].says: there is no effect 'blok'"),
-    "verdict": ('"block_unless"', '"blocked"', "DIALECT.replies[command].keys[permit].does: there is no effect"),
+    "verdict": ('"block_unless"', '"blocked"', "DIALECT.replies[command].keys[permit].does: there is no word"),
     "scope": ('Source("acme", "user"', 'Source("acme", "usr"', "there is no scope 'usr'"),
     "field": ('input="args"', 'inputs="args"', "there is no field 'inputs'"),
     "old part": ("# -- how it calls us", "def changes():\n    return ()", "it returned belongs in the tuple CHANGES"),
@@ -201,7 +201,7 @@ MISTAKES = {
     "name": ('    name="acme",', '    name="acmee",', "must be the agent's name in the registry, 'acme'"),
     "table": ("DIALECT = Dialect(", "DIALECTS = Dialect(", "DIALECTS: it is a Dialect, and its name has to be DIALECT"),
     "syntax": ("DIALECT = Dialect(", "DIALECT = = Dialect(", "SyntaxError"),
-    "import": ("from anyhook.tables.cells", "from anyhook.tables.cels", "No module named 'anyhook.tables.cels'"),
+    "import": ("tables.vocabulary", "tables.words", "No module named 'anyhook.tables.words'"),
 }
 
 

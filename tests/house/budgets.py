@@ -21,8 +21,8 @@ ROW_TYPES = ("tables/rows.py", "tables/host_rows.py", "tables/drive_rows.py", "t
 MADE_BY_US = {"Roots", "Scene", "Launch", "EntryFault"}
 """Records in these files that no agent's table is made of."""
 PER_MODULE = {
-    "TYPE_CHECKING", "EXAMPLE", "VERSION", "CHANGES", "PAST", "DIALECT", "HOST", "EVENTS", "TOOLS", "BASE", "LIMITS", "REPLY",
-    "HOST_EVENTS", "REPLIES", "WORDS", "SHAPE", "LAYOUT", "DRIVE", "PAYLOADS", "FILES", "OFFERED", "SERVERS",
+    "TYPE_CHECKING", "EXAMPLE", "VERSION", "CHANGES", "PAST", "DIALECT", "HOST", "EVENTS", "TOOLS", "BASE", "LIMITS",
+    "REPLY", "HOST_EVENTS", "REPLIES", "WORDS", "SHAPE", "LAYOUT", "DRIVE", "PAYLOADS", "FILES", "OFFERED", "SERVERS",
     "OWN_FOLDERS", "WORKING_FOLDERS",
 }  # fmt: skip
 """The names by which agents' modules, and verbs, are read: one meaning in each of them."""
@@ -114,7 +114,9 @@ def users_of_fields() -> dict[str, set[str]]:
                 for field in (*rows[name][: len(node.args)], *given):
                     if f"{name}.{field}" in users:
                         users[f"{name}.{field}"] |= several
-            elif is_agent:  # `extend`, `replace`, and functions that pass what they get on to a row
+            elif name in ("fields", "taken"):  # what they are given is a payload's
+                continue
+            elif is_agent or path.name == "found_agents.py":  # `extend`, `replace`, functions that fill in a row
                 for row in rows:
                     for field in given:
                         if f"{row}.{field}" in users:

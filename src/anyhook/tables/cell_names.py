@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import Literal, get_args, get_origin
 
 from anyhook.model.json_types import Json
-from anyhook.model.words import HOOK_SCOPES, Verdict
+from anyhook.model.outcome import EFFECTS
+from anyhook.model.words import HOOK_SCOPES, VERDICTS, Verdict
 from anyhook.tables.shapes import guess
 
 Layering = Literal["concatenate", "replace_lists", "later_name_wins", "earlier_name_wins"]
@@ -32,23 +33,14 @@ Rewritable = Literal["input", "prompt", "output"]
 """The fields of an event that a hook can rewrite."""
 ScaffoldShape = Literal["list", "groups", "rows", "folder", "executable", "events", "rules"]
 EntryStyle = Literal["groups", "list", "rows", "tables", "scripts", "module"]
+Without = Literal["open", "refuses", "unknown"]
+"""What a product does if the program of our entry is missing."""
 
 SCOPES = tuple(scope for scope in HOOK_SCOPES if scope not in ("", "builtin"))
-LAYERINGS: tuple[Layering, ...] = ("concatenate", "replace_lists", "later_name_wins", "earlier_name_wins")
-KINDS: tuple[KeyKind, ...] = ("string", "bool", "object", "strings", "messages", "texts by name", "any")
-DOES: tuple[KeyDoes, ...] = (
-    "reason", "context", "messages", "prompt", "tool_input", "tool_output", "output_text", "follow_ups", "history",
-    "recipe", "block", "block_unless", "end_turn", "end_turn_unless", "verdict", "note",
-)  # fmt: skip
-EXITS: tuple[ExitMeaning, ...] = ("pass", "block", "fail", "block_if_said")
-REASONS: tuple[ReasonSource, ...] = ("stderr", "stdout", "reason", "message")
-CHAINS: tuple[Rewritable, ...] = ("input", "prompt", "output")
 OUR_TOOLS = (
     "shell", "read_file", "write_file", "edit_file", "list_files", "grep", "delegate_task", "web_fetch",
     "web_search",
 )  # fmt: skip
-SCAFFOLDS: tuple[ScaffoldShape, ...] = ("list", "groups", "rows", "folder", "executable", "events", "rules")
-STYLES: tuple[EntryStyle, ...] = ("groups", "list", "rows", "tables", "scripts", "module")
 CAUSES = {
     "timed_out": "the hook was still running at its time limit",
     "blocked": "the hook blocked",
@@ -60,6 +52,11 @@ CAUSES = {
     "cancelled": "anyhook killed the hook because nothing was waiting for it any more",
 }
 """What a dialect's own error ids stand for."""
+WORDS: dict[str, Iterable[str]] = {
+    **{name: get_args(words) for name, words in tuple(vars().items()) if get_origin(words) is Literal},
+    "Cause": [cause for cause in CAUSES if cause != "blocked"], "Effect": EFFECTS, "Verdict": VERDICTS,
+}  # fmt: skip
+"""The closed sets of words, by the names that annotations have for them."""
 
 
 def unknown(cell: str, names: Iterable[str], known: Iterable[str], what: str) -> Iterator[str]:

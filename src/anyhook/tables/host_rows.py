@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
     from anyhook.model.words import HostEffect
-    from anyhook.tables.cell_names import EntryStyle
+    from anyhook.tables.cell_names import EntryStyle, Without
 
-    Without = Literal["open", "refuses", "unknown"]
     Approval = Literal["given", "missing", "changed", "off"]
     """What an agent's own record says about a hook: approved as it is, never approved, approved in another form, turned
     off."""

@@ -3,15 +3,12 @@ limit, see events with canonical names, and run before the hooks of every other 
 
 from __future__ import annotations
 
+from anyhook.documents.files import Files
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.tables.cells import whole_value
 from anyhook.tables.readers import whole_object
 from anyhook.tables.rows import BLOCKS, Dialect, EventRow, Launch, Reply, Roots, Scene
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.documents.files import Files
 
 
 def _nowhere(_roots: Roots) -> list[Source]:

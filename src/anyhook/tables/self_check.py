@@ -13,25 +13,10 @@ from functools import cache
 from anyhook.model.event import EVENTS, FIELDS, Event
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
-from anyhook.model.outcome import EFFECTS
 from anyhook.model.record import Record
 from anyhook.model.words import VERDICTS
 from anyhook.tables import host_rows, rows, shapes
-from anyhook.tables.cell_names import (
-    CAUSES,
-    CHAINS,
-    DOES,
-    EXITS,
-    KINDS,
-    LAYERINGS,
-    OUR_TOOLS,
-    REASONS,
-    SCAFFOLDS,
-    SCOPES,
-    STYLES,
-    doubled,
-    unknown,
-)
+from anyhook.tables.cell_names import CAUSES, OUR_TOOLS, SCOPES, WORDS, doubled, unknown
 from anyhook.tables.host_rows import Entry, Host, HostEvent, Say, Taken
 from anyhook.tables.isolation import error_line
 from anyhook.tables.rows import Dialect, EventRow, Field, Key, Reply, Roots, Scene
@@ -68,12 +53,8 @@ def mistakes(name: str, dialect: Dialect | None, host: Host | None) -> list[str]
 
 
 def dialect_mistakes(dialect: Dialect) -> Iterator[str]:
-    yield from unknown("DIALECT.layering", [dialect.layering], LAYERINGS, "way to layer")
-    yield from unknown("DIALECT.chains", dialect.chains, CHAINS, "field that can be rewritten")
     yield from unknown("DIALECT.tools", dialect.tools, OUR_TOOLS, "anyhook tool")
     yield from unknown("DIALECT.words", dialect.words, FIELDS, "field")
-    yield from unknown("DIALECT.failing.blocks", dialect.failing.blocks, CAUSES, "cause")
-    yield from unknown("DIALECT.failing.gates_only", dialect.failing.gates_only, CAUSES, "cause")
     yield from unknown("DIALECT.failing.codes", dialect.failing.codes, CAUSES, "cause")
     yield from doubled("DIALECT.events", [row.native for row in dialect.events])
     if not dialect.events:
@@ -95,9 +76,7 @@ def dialect_mistakes(dialect: Dialect) -> Iterator[str]:
 def _event(row: EventRow, has_base: bool) -> Iterator[str]:
     cell = f"DIALECT.events[{row.native}]"
     yield from unknown(f"{cell}.canonical", row.canonical, EVENTS, "event")
-    yield from unknown(f"{cell}.block", [row.block] if row.block else [], EFFECTS, "effect of a block")
     yield from unknown(f"{cell}.target", [row.target] if row.target else [], FIELDS, "field")
-    yield from unknown(f"{cell}.closed_on", row.closed_on, CAUSES, "cause")
     yield from _fields(f"{cell}.payload", row.payload)
     if not row.canonical:
         yield f"{cell}.canonical: it stands for no event"
@@ -120,10 +99,6 @@ def _fields(cell: str, fields: tuple[Field, ...]) -> Iterator[str]:
 
 def _reply(cell: str, reply: Reply, dialect: Dialect) -> Iterator[str]:
     native = {event for row in dialect.events for event in row.canonical}
-    yield from unknown(f"{cell}.exits", reply.exits.values(), EXITS, "meaning of an exit status")
-    yield from unknown(f"{cell}.otherwise", [reply.otherwise], EXITS, "meaning of an exit status")
-    yield from unknown(f"{cell}.exit_reasons", reply.exit_reasons, REASONS, "place of a reason")
-    yield from unknown(f"{cell}.json_reasons", reply.json_reasons, REASONS, "place of a reason")
     yield from unknown(f"{cell}.text_on", reply.text_on, EVENTS, "event")
     yield from unknown(f"{cell}.on_event", reply.on_event, EVENTS, "event")
     yield from doubled(f"{cell}.keys", [".".join((*key.path, *key.on)) for key in reply.keys])
@@ -134,8 +109,6 @@ def _reply(cell: str, reply: Reply, dialect: Dialect) -> Iterator[str]:
 
 
 def _key(cell: str, key: Key, native: set[str]) -> Iterator[str]:
-    yield from unknown(f"{cell}.kind", [key.kind], KINDS, "type")
-    yield from unknown(f"{cell}.does", [key.does], DOES, "effect")
     yield from unknown(f"{cell}.on", key.on, EVENTS, "event")
     yield from unknown(f"{cell}.words", [verdict for _, verdict, _ in key.words], VERDICTS, "verdict")
     for word, _, events in key.words:
@@ -154,7 +127,6 @@ def _scaffold(dialect: Dialect) -> Iterator[str]:
     row = dialect.scaffold
     if row is None:
         return
-    yield from unknown("DIALECT.scaffold.shape", [row.shape], SCAFFOLDS, "shape")
     yield from unknown("DIALECT.scaffold.scripts", row.scripts, SCOPES, "scope")
     yield from unknown("DIALECT.scaffold.command", row.command, SCOPES, "scope")
     if row.shape in ("list", "groups"):
@@ -285,7 +257,6 @@ def host_mistakes(host: Host) -> Iterator[str]:
     roots = ("home", "project", *(host.entry.roots if host.entry is not None else ()))
     yield from unknown("HOST.settings", _braced(*host.settings), roots, "folder")
     yield from unknown("HOST.variable_files", _braced(*host.variable_files), ("here", *roots), "folder")
-    yield from unknown("HOST.without_us", [host.without_us], ("open", "refuses", "unknown"), "value")
     yield from unknown("HOST.confirms", host.confirms, ("user", "project"), "scope")
     if host.entry is not None:
         yield from _entry(host.entry)
@@ -348,7 +319,6 @@ def _braced(*texts: str) -> list[str]:
 
 
 def _entry(entry: Entry) -> Iterator[str]:
-    yield from unknown("HOST.entry.style", [entry.style], STYLES, "style")
     yield from unknown("HOST.entry.files", entry.files, ("user", "project"), "scope")
     roots = ("home", "project", "own", *entry.roots)
     for scope, path in entry.files.items():
@@ -423,6 +393,8 @@ def _named(cell: str, value: object, name: str) -> Iterator[str]:
         kinds, words = PLAIN[name]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             yield _sentence(cell, words, value)
+    elif name in WORDS:
+        yield from unknown(cell, [str(value)], WORDS[name], "word")
     elif name in _row_types():
         if type(value).__name__ != name:
             yield _sentence(cell, f"a {name}", value)
