@@ -22,7 +22,7 @@ from anyhook.rules.evaluate import CLEAN, NOTHING_SAID, TOLD, Hits, RuleCall, ap
 from anyhook.rules.marks import marks_of, needs_of
 from anyhook.rules.paths import Places
 from anyhook.state.entry_places import elsewhere
-from anyhook.state.plans import kept
+from anyhook.state.plans import CatalogPlan, Setup, kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from anyhook.programs.facts import Facts, Program
     from anyhook.rules.evaluate import SessionPast
     from anyhook.rules.language import Condition, Node, Packed
-    from anyhook.state.plans import CatalogPlan, Setup, Values
+    from anyhook.state.plans import Values
 
     Part = tuple[tuple[str, ...], Node]
     """A part of a condition, and its marks: it can hold only for a call that has one of them."""

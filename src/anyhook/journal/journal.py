@@ -9,7 +9,7 @@ from time import sleep, time_ns
 
 from anyhook.journal.record import JournalPolicy, head_of, record, record_quiet, secrets_of
 from anyhook.journal.writer import Bounds, JournalWriter, forks
-from anyhook.model.decision import Decision
+from anyhook.model.decision import Decision, Report
 from anyhook.model.firing import Firing, Part
 from anyhook.model.lean_json import short_digest
 from anyhook.model.words import FULL, TRACEPARENT, Mode
@@ -19,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from anyhook.model.decision import Report
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
