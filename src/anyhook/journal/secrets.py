@@ -37,22 +37,19 @@ Span = tuple[int, int, str]
 WORDS_OF_CODE = frozenset(
     {
         "null", "true", "false", "none", "nil", "undefined", "str", "string", "bytes", "int", "number", "bool",
-        "boolean",
-        "any", "object", "optional", "secretstr", "buffer", "char", "text", "required", "yes", "no", "on",
-        "off",
-        "include", "omit", "same-origin", "keep-alive", "varchar", "unknown", "never", "void", "new", "await", "self",
-        "this",
-        "not", "is", "and", "or", "if", "in", "return", "function", "lambda", "async", "const", "let", "var",
+        "boolean", "any", "object", "optional", "secretstr", "buffer", "char", "text", "required", "yes", "no", "on",
+        "off", "include", "omit", "same-origin", "keep-alive", "varchar", "unknown", "never", "void", "new", "await",
+        "self", "this", "not", "is", "and", "or", "if", "in", "return", "function", "lambda", "async", "const", "let",
+        "var",
     }
 )  # fmt: skip
 
 ROOTS = (
     "self.", "this.", "process.", "os.", "config.", "settings.", "env.", "request.", "req.", "args.", "options.",
-    "opts.",
-    "ctx.", "data.", "response.", "res.", "user.", "params.", "props.", "state.", "secrets.", "var.", "local.",
-    "module.",
-    "app.", "form.", "event.", "vault.", "github.", "import.meta.", "System.", "cls.", "getpass.", "body.", "payload.",
-    "credentials.", "auth.", "session.", "result.", "cfg.", "conf.", "db.", "client.", "each.", "random_password.",
+    "opts.", "ctx.", "data.", "response.", "res.", "user.", "params.", "props.", "state.", "secrets.", "var.", "local.",
+    "module.", "app.", "form.", "event.", "vault.", "github.", "import.meta.", "System.", "cls.", "getpass.", "body.",
+    "payload.", "credentials.", "auth.", "session.", "result.", "cfg.", "conf.", "db.", "client.", "each.",
+    "random_password.",
 )  # fmt: skip
 
 CODE_OPENERS = ("$", "{{", "<%", "%(", "[redacted]", "@{", "#{")
@@ -359,8 +356,7 @@ _HEADERS = ("authorization", "cookie")
 
 _HEADER_WORDS = (
     "token ", "digest ", "apikey ", "api-key ", "key ", "negotiate ", "aws4-", "bearer ", "basic ", "bot ", "ntlm ",
-    "hawk ",
-    "signature ", "sharedkey ", "sso-key ", "genie",
+    "hawk ", "signature ", "sharedkey ", "sso-key ", "genie",
 )  # fmt: skip
 
 _SETS = ("set ", "config ", "setenv ", "login ")
