@@ -6,30 +6,33 @@ from __future__ import annotations
 
 import marshal
 import os
-from collections.abc import Callable, Mapping
-from functools import partial
+from _functools import partial  # type: ignore[import-not-found]
 from time import localtime, mktime, strftime, time
-from typing import Any, Literal, Protocol
 
 from anyhook.model import lean_json
 from anyhook.model.lean_json import digest, short_digest
 from anyhook.model.record import Record
 from anyhook.platform.store import BLOCK, DAY_S, KINDS, Store
 from anyhook.rules.evaluate import Before, PastLost
-from anyhook.tables.spent import Reading
 
-Standing = Literal["counted", "held", "done"]
-"""Of a call: it counts; it counts once it has run, because a person was asked; it has run."""
-Book = dict[str, Any]
-"""One memory as it is stored."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, Literal, Protocol
 
+    from anyhook.tables.spent import Reading
 
-class Books(Protocol):
-    """Where memories are kept."""
+    Standing = Literal["counted", "held", "done"]
+    """Of a call: it counts; it counts once it has run, because a person was asked; it has run."""
+    Book = dict[str, Any]
+    """One memory as it is stored."""
 
-    def read(self, key: str) -> bytes | None: ...
-    def keep(self, key: str, change: Callable[[bytes | None], bytes]) -> None: ...
-    def was_there(self, key: str) -> bool: ...
+    class Books(Protocol):
+        """Where memories are kept."""
+
+        def read(self, key: str) -> bytes | None: ...
+        def keep(self, key: str, change: Callable[[bytes | None], bytes]) -> None: ...
+        def was_there(self, key: str) -> bool: ...
 
 
 KIND, WITNESS = "memory", "told"
