@@ -8,8 +8,9 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from anyhook.model.call import Call
 from anyhook.model.lean_json import digest
-from anyhook.replay.trial import EVERY, Trial, run_batch, values_of
+from anyhook.replay.trial import EVERY, Trial, run_batch
 from bench.past import GUARD
 from bench.promises import Place, Row
 
@@ -29,8 +30,8 @@ def warm_against_cold(folder: Path) -> list[Row]:
     for number in range(EVENTS):
         stdin = json.dumps({"tool_name": "Bash", "tool_input": {"command": f"ls {number}"}}).encode()
         task = ("script", script, (), stdin)
-        trial = Trial(digest(stdin), "guard", argv, stdin, place.env, str(place.project), 30.0, sys.executable, task)
-        trials.append(trial)
+        call = Call(argv, stdin, place.env, str(place.project), 30.0, "")
+        trials.append(Trial(digest(stdin), "guard", call, sys.executable, task))
     warm = _per_event(trials)
     cold = _per_event([trial.replace(interpreter="", task=()) for trial in trials[:COLD]])
     base = f"in a long-lived worker, 1 of {EVERY} cold too"
@@ -42,8 +43,8 @@ def _per_event(trials: list[Trial]) -> float:
     best = float("inf")
     for _ in range(3):
         before = time.perf_counter()
-        results, strange = run_batch([values_of(trial) for trial in trials], ())
+        results, is_strange = run_batch(trials, ())
         best = min(best, (time.perf_counter() - before) / len(trials))
-        if strange or len(results) != len(trials):
-            raise SystemExit(f"bench: {len(strange)} trials gave another result warm than cold")
+        if is_strange or len(results) != len(trials):
+            raise SystemExit("bench: a trial gave another result warm than cold")
     return best
