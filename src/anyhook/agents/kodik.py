@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 
 from anyhook.agents._claude_family import BLOCK, EDIT, FILE, event, grouped
-from anyhook.programs.commands import SHELL
 from anyhook.tables.vocabulary import *
 
 TYPE_CHECKING = False
@@ -197,18 +196,13 @@ def _plugin_id(folder: str, files: Files) -> str:
     return name if isinstance(name, str) and name else folder.rstrip("/").rsplit("/", 1)[-1]
 
 
-def _variables(hook: Hook) -> dict[str, str]:
+def _variables(hook: Hook, _project: str, _session: str) -> dict[str, str]:
     if hook.scope == "plugin":
         return {"KODIK_PLUGIN_ROOT": hook.root, "KODIK_PLUGIN_ID": hook.label}
     return {"KODIK_PROJECT_ROOT": hook.root} if hook.scope == "project" else {"KODIK_HOOKS_ROOT": hook.root}
 
 
-def launch(hook: Hook, scene: Scene) -> Launch:
-    return Launch((SHELL, "-c", str(hook.spec["command"])), {**scene.env, **_variables(hook)}, scene.project)
-
-
-def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
-    return named_files(words_read(str(hook.spec["command"])), project_dir, home, _variables(hook), files)
+launch, names = in_a_shell(_variables)
 
 
 def _finish(draft: Draft, _event: str) -> Draft:
