@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 DECLARES, CALLS, BRIDGED = 1, 2, 4
 """It declares hooks; it calls us, by an entry that `anyhook install` writes; it calls us, by an entry of the user's."""
-# In the order in which their hooks run: the name, what the agent does, and the variables that say where its hooks are.
+# In the order in which their hooks run: the name, what the agent does, and the variables that say where its hooks are,
+# then those that say where its transcripts are.
 AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("anyhook", DECLARES, ("ANYHOOK_MANAGED_DIR",)),
     ("kode", DECLARES | CALLS, ()),
