@@ -20,6 +20,8 @@ STOPPED: tuple[Call, ...] = (
     ("mcp__postgres__execute_sql", {"query": f"-- tidy\n{DROP}"}),
     ("mcp__supabase__query", {"query": "delete from users"}),
     ("run_sql", {"statement": "TRUNCATE users"}),
+    ("mcp__git__git_push", {"remote": "origin", "force": True}),
+    ("mcp__k8s__kubectl", {"args": "delete ns prod"}),
     ("mcp__github__delete_repository", {"owner": "me", "repo": "shop"}),
     ("mcp__github__delete_branch", {"branch": "main"}),
     ("mcp__aws__terminate_instances", {"ids": ["i-1"]}),
@@ -37,6 +39,9 @@ STOPPED: tuple[Call, ...] = (
     ("PowerShell", {"command": "Get-Process node | Stop-Process"}),
 )
 PASSING: tuple[Call, ...] = (
+    ("mcp__git__git_push", {"remote": "origin", "force": False}),
+    ("mcp__git__git_commit", {"message": "git push --force", "all": True}),
+    ("mcp__k8s__kubectl", {"args": "get pods"}),
     ("memo", {"command": "insert", "path": f"{PROJECT}/a.txt", "insert_text": "rm -rf ~"}),
     ("memo", {"command": "view", "path": f"{PROJECT}/a.txt"}),
     ("memo", {"command": "create", "path": f"{PROJECT}/delete.md", "content": DROP}),

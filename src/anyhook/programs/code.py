@@ -15,10 +15,12 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from anyhook.programs.commands import is_powershell
 from anyhook.programs.effects import URL
 from anyhook.programs.paths import HERE
 from anyhook.programs.program import Program
 from anyhook.programs.scripts import language_of
+from anyhook.programs.special import ESCAPES
 
 if TYPE_CHECKING:
     from anyhook.programs.collect import Collector
@@ -34,6 +36,8 @@ def look_at_code(program: Program, into: Collector) -> None:
         if not PythonCode(program, into).read(program.code):
             into.unknown.append("code that is not valid Python")
             _others(program, into)
+    elif is_powershell(program.name):  # the grammar is different, but programs and most arguments are the same
+        into.shell(program.code.replace("\\", "/"), program.cwd, remote=program.remote, is_bash=False)
     elif language not in NOT_BY_CALLS:
         _others(program, into)
 
@@ -173,6 +177,8 @@ def _by_libraries(code: str, language: Language, program: Program, into: Collect
     """What only one language has."""
     if language == "node" and GIT_MODULES.search(code) and FORCED_PUSH.search(code):
         into.line("git push --force", program)
+    for line in re.findall(ESCAPES["tcl"], code) if language == "tcl" else ():
+        into.line("".join(line), program)
     for _, line in EXECUTED.findall(code) if language in ("groovy", "other") else ():
         into.line(line, program)
     for _, path in DELETED.findall(code) if not program.remote else ():

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Finds = Literal["", "find", "fd", "ls", "matches", "git"]
     RecipeKind = Literal[
         "", "make", "just", "task", "json", "compose", "rake", "nox", "invoke", "gradle", "gulp", "tox", "toml",
-        "procfile", "play", "setup",
+        "procfile", "play", "setup", "keys",
     ]  # fmt: skip
     Prints = Literal[
         "", "echo", "printf", "cat", "base64", "xxd", "tr", "rev", "pwd", "tee", "nothing", "which", "command", "type",

@@ -159,10 +159,12 @@ def _given_files(program: Program, row: ProgramRow) -> Iterator[FileCode]:
 
 
 def _files_in(given: Sequence[str], program: Program, row: ProgramRow) -> list[str]:
-    """The files that a program finds by itself, here and in the folders that it is given; to test, only tests."""
+    """The files that a program finds by itself, here and in the folders that it is given; to test or to build, only
+    those for that."""
     folders = ["", *(each for each in given if os.path.isdir(resolve(each, program.cwd)))]
     found = [os.path.join(folder, name) for folder in folders for name in row.reads_here.split()]
-    return [each for each in found if "test" in each] if "test" in given else found
+    verb = next((each for each in ("test", "build") if each in given and each in row.script_after.split()), "")
+    return [each for each in found if verb in each]
 
 
 def _listed_lines(program: Program, row: ProgramRow) -> Iterator[FileCode]:
@@ -184,6 +186,8 @@ def _wanted(program: Program, row: ProgramRow, options: SortedOptions) -> tuple[
     if row.recipes == "compose":
         starts = "compose" in (*wanted, program.name.rpartition("-")[2]) and not STARTING.isdisjoint(wanted)
         return wanted, [word.text for word in options.values("-f", "--file")] or names if starts else []
+    if row.recipes == "keys":
+        return wanted, names if not {*row.script_after.split()}.isdisjoint(wanted) else []
     if row.recipes in WANTED_BY_OPTIONS:
         wanted = [each for word in program.words for each in (word.text, *word.text.split(","))]
     return wanted, [each for each in wanted if each.endswith((".yml", ".yaml"))] if row.recipes == "play" else names

@@ -202,9 +202,30 @@ def _wanted_scripts(text: str, wanted: Sequence[str]) -> list[str]:
     return [scripts[name] for name in named if name in scripts]
 
 
+RUN_BY_KEY = ("run", "entry", "cmd")
+
+
+def key_lines(text: str, _wanted: Sequence[str]) -> Iterator[str]:
+    """What is under these keys anywhere in a file in YAML: the hooks of pre-commit and lefthook, the stages of dvc."""
+    import yaml
+
+    try:
+        waiting: list[object] = [yaml.safe_load(text)]
+    except (yaml.YAMLError, RecursionError):
+        return
+    for each in waiting:  # grows while it is walked
+        if isinstance(each, list):
+            waiting += each
+        for key, value in each.items() if isinstance(each, dict) else ():
+            if isinstance(value, str) and key in RUN_BY_KEY:
+                yield re.sub(r"\{[^{}]*\}", "$__file__", value)
+            elif isinstance(value, (dict, list)):
+                waiting.append(value)
+
+
 LINES_OF: dict[RecipeKind, Callable[[str, Sequence[str]], Iterable[str]]] = {
     "json": _wanted_scripts, "task": task_lines, "compose": service_lines, "tox": tox_lines, "toml": table_lines,
-    "procfile": procfile_lines, "play": play_lines,
+    "procfile": procfile_lines, "play": play_lines, "keys": key_lines,
 }  # fmt: skip
 
 

@@ -167,10 +167,10 @@ def _wrapped(name: str, row: ProgramRow, words: Sequence[Word]) -> list[InnerCom
 
 
 def _placed(wraps: Wraps, inner: InnerCommand, rest: Sequence[Word]) -> InnerCommand:
-    """The same with the name of the other place. (Below `/`, `chroot` stays here.)"""
+    """The same with the name of the other place. (Below `/`, `chroot` stays here, and `ssh localhost` too.)"""
     if not (rest and wraps.remote and wraps.skip):
         return inner
-    is_here = rest[0].text == "/"
+    is_here = rest[0].text in ("/", "localhost", "127.0.0.1", "::1")
     return inner.replace(label=f"{inner.label} {rest[0].source}", remote=not is_here)
 
 

@@ -339,6 +339,10 @@ def _lines(tool: str, given: dict[str, Json]) -> Iterator[str]:
     for key in (*LINES, *TYPED) if _is_terminal(tool) else LINES:
         if key in given:
             yield from _lines_of(key, given[key], given.get("args") or given.get("arguments"))
+    words = _words(tool)
+    if words and row_of(words[0]).special in ("git", "cloud") and given.keys().isdisjoint(LINES):
+        flags = [f"--{key.replace('_', '-')}" for key, value in given.items() if value is True]
+        yield " ".join([*words, *flags, *_texts(given, ("args",))])
 
 
 def _is_deed(command: Json) -> bool:
