@@ -94,8 +94,7 @@ class Rules(Calls):
         context = self._context
         files = files or (Sketch() if context.recorder.rehearses else MemoryFiles(context.setup.own_dir()))
         self.past = CallMemory(context, wants, event, self.session, files, at_s or time())
-        self._call = None
-        self.past.begin(self.call(event), look=look)
+        self.past.begin(self.call(event).after(self.past), look=look)
 
     def unmet_from(self, position: int) -> tuple[list[Report], int]:
         """The reports of the rules from this one on that do not apply, and the position of the next step."""

@@ -102,6 +102,11 @@ class RuleCall:
             self._facts = self._make_facts()
         return self._facts
 
+    def after(self, past: SessionPast) -> RuleCall:
+        """The same call, now that what was before it is known: it is not read again."""
+        self.past, self._parts = past, None
+        return self
+
     def add_secret(self, what: str) -> None:
         """Another secret in the call, that its own facts do not show."""
         self._facts = self.facts.replace(secrets=(*self.facts.secrets, what))
