@@ -126,6 +126,19 @@ def test_each_variable_is_without_effect_and_a_person_is_told(
     assert "systemMessage" not in again.stdout  # told once per session
 
 
+def test_a_call_that_nothing_refuses_goes_on_with_another_home(guarded: World, launcher: Path) -> None:
+    guarded.write(guarded.home / ".config/anyhook/hooks.toml", RULE.replace("event pre_tool", "runs rm"))
+    words = [str(launcher), "bridge", "claude", "PreToolUse", *places_to_fix(guarded.env)]
+    payload = {**sample("claude").payload, "cwd": str(guarded.project)}
+    payload["tool_input"] = {"command": "date > b.txt; sort b.txt | tail; sort b.txt | tail"}
+    env = {**guarded.env, "ANYHOOK_WARM": "off", "HOME": str(guarded.root / "elsewhere")}
+    done = subprocess.run(
+        words, input=json.dumps(payload), env=env, cwd=guarded.project, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done
+    assert "permissionDecision" not in done.stdout, done
+
+
 def test_hooks_get_the_environment_as_the_agent_gives_it(guarded: World, launcher: Path) -> None:
     seen = guarded.root / "seen"
     script = guarded.write(guarded.home / "guard.sh", f"#!/bin/sh\nenv > {seen}\n", 0o755)

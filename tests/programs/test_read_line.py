@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -213,3 +214,14 @@ def test_only_plain_words_are_read_without_the_grammar() -> None:
     others = ("", " ", "a;b", "a\nb", "a | b", "rm ~", "A=1 b", "if a", "time rm x", "a 'b'", "a $b", "a\tb", "\u00e9")
     for line in others:
         assert plain_words(line) == [], line
+
+
+@pytest.mark.parametrize(
+    "line", ["echo a > b", "cat a | sh; cat a | sh", "echo 'rm x' > f; sh f; cp f g; sh g", "gcc x.c && ./a.out"]
+)
+def test_programs_can_be_compared_and_printed(line: str) -> None:
+    """The files that a line makes name programs that know these files."""
+    first, second = (read_line(line, "/p", "/h").programs for _ in range(2))
+    assert first == second
+    assert all(program in second for program in first)
+    assert len(repr(first)) < 50_000

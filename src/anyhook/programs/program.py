@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from anyhook.model.record import Record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Made = dict[str, list[tuple[str | None, tuple["Program", ...]]]]
-
 UNKNOWN = "\0"
 """Replaces the part of a word that is known only at run time."""
 
@@ -45,6 +41,19 @@ class Redirection(Record):
         return self.sign.startswith("<")
 
 
+class Made(dict[str, list[tuple[str | None, "tuple[Program, ...]"]]]):
+    """The files that a line makes: for each path what is put there, as a text or by the programs that write it. It has
+    programs that have it, so it counts neither when programs are compared nor when one is printed."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} files>"
+
+
 class Program(Record):
     """One program that runs."""
 
@@ -73,8 +82,8 @@ class Program(Record):
     code: str | None = None
     """The code that an interpreter runs, if the line contains it."""
     made: Made | None = None
-    """The files that the line makes: for each path what is put there, as a text or by the programs that write it. All
-    programs of a line share it, since one that waits may read what is written later."""
+    """The files that the line makes. All programs of a line share it, since one that waits may read what is written
+    later."""
 
 
 class UnreadError(Exception):

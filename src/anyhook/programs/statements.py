@@ -14,7 +14,7 @@ from anyhook.programs.grammar import SUBSTITUTIONS, text_of
 from anyhook.programs.loose import RESERVED, loose_commands
 from anyhook.programs.options import sort_options
 from anyhook.programs.outputs import output_of
-from anyhook.programs.program import UNKNOWN, Program, Redirection, ShellLine, UnreadError, Word
+from anyhook.programs.program import UNKNOWN, Made, Program, Redirection, ShellLine, UnreadError, Word
 from anyhook.programs.scope import NOTHING, Scope, Stream, together
 from anyhook.programs.table import PROGRAMS, row_of
 from anyhook.programs.wrappers import LINE_VARIABLES, InnerCommand, argument_file, inner_commands, likely_programs
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from anyhook.programs.program import Made
     from anyhook.programs.rows import ProgramRow, State
 
     Sources = Callable[[Program], Iterable[tuple[str, str, tuple[str, ...]]]]
@@ -118,7 +117,7 @@ class LineReader:
         self.remote = False
         self.traps: list[Word] = []
         self.unknowns = expand.Unknowns()
-        self.made: Made = {}
+        self.made = Made()
         self.values = expand.Values(self.unknowns, home)
         self.values.lookup = self._lookup
         self.values.output = self._substituted
@@ -1494,7 +1493,7 @@ def read_line(
     reader.max_steps, reader.is_file, reader.is_bash = max_steps, file_params is not None, is_bash
     reader.max_size = MAX_SIZE + MAX_TIMES * len(text)
     reader.sources = sources or _no_sources
-    reader.made = {} if made is None else made
+    reader.made = Made() if made is None else made
     for place, value in enumerate(file_params or ()):
         scope.variables[str(place)] = (value,)
     if file_params:
