@@ -44,7 +44,6 @@ MAX_VARIABLES = 1 << 16
 """From how many bytes on a file of variables is not searched for secrets."""
 MAX_VARIABLE_FILES = 16
 """How many such files are searched for one pattern."""
-"""How many such files are searched for one pattern."""
 
 
 def temp_of(env: Mapping[str, str]) -> str:
