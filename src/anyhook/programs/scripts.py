@@ -11,7 +11,7 @@ from anyhook.model.record import Record
 from anyhook.platform.places import head
 from anyhook.programs.options import SortedOptions, option_values, sort_options
 from anyhook.programs.paths import resolve
-from anyhook.programs.program import UNKNOWN, Program, Word
+from anyhook.programs.program import UNKNOWN, Made, Program, Word
 from anyhook.programs.project_files import MakeCall, PackageCall, Recipes, package_scripts
 from anyhook.programs.rows import ProgramRow, Wraps
 from anyhook.programs.statements import expanded, is_evaluated
@@ -21,7 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from anyhook.programs.program import Made
     from anyhook.programs.rows import Language, RecipeKind
 
 MAX_SCRIPT_BYTES = 262_144
