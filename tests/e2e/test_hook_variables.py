@@ -70,10 +70,10 @@ def test_an_approval_shows_them(world: World) -> None:
 
 SECRETS = {
     "SERVICE_TOKEN": "t0psecret-9x2k", "DATABASE_URL": "postgres://app:hunter2xyz@db/shop",
-    "DEPLOY": "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    "DEPLOY": "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "STORAGE_SECRET_KEY": "/Kf8/q2LmZ0xW9aTnC4vB7yR1sUe3",
 }  # fmt: skip
 """Secrets by their name, and by their value alone."""
-PLAIN = {"SPECIAL": "s", "MODE": "test", "SSH_ASKPASS": "/usr/bin/ssh-askpass", "OLDPWD": "/srv"}
+PLAIN = {"SPECIAL": "s", "MODE": "test", "SSH_ASKPASS": "/bin/sh", "OLDPWD": "/srv"}
 HOOKS = {
     ".anyhook/hooks.toml": '[[rule]]\nname = "vars"\nwhen = "runs ls"\nthen = "context"\nrun = "env"\n',
     ".claude/settings.json": json.dumps(

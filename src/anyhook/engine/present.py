@@ -3,6 +3,7 @@ started with it."""
 
 from __future__ import annotations
 
+import os
 from _functools import partial  # type: ignore[import-not-found]  # `functools` is this and much more
 from time import monotonic
 
@@ -109,14 +110,15 @@ def own_scene(hook: Hook, scene: Scene) -> Scene:
 
 
 def _without_secrets(env: Mapping[str, str]) -> dict[str, str]:
-    """The variables that hold no secret, by their names and values. (The path of a file is none.)"""
+    """The variables that hold no secret, by their names and values. (The path of a file is none; a key may begin like
+    one.)"""
     from anyhook.journal.secret_names import is_secret_name  # only for hooks that run without an approval
     from anyhook.journal.shown import without_secrets
 
     return {
         name: text
         for name, text in env.items()
-        if text[:1] == "/" or not (is_secret_name(name) or without_secrets({name: text})[1])
+        if (text[:1] == "/" and os.path.lexists(text)) or not (is_secret_name(name) or without_secrets({name: text})[1])
     }
 
 
